@@ -279,6 +279,8 @@ static void tell_stats(const struct bulk *b, cw_request *r)
         {"forgotten", s.forgotten},
         {"memory", s.memory},
         {"memory_most", s.memory_most},
+        {"held", s.held},
+        {"permits", s.permits},
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         cw_request_int(r, fields[i].name, (int64_t)fields[i].value);
@@ -380,6 +382,7 @@ static const struct transport_api api = {
     .cancel = transport_cancel,
     .resume = transport_resume,
     .stats = transport_stats,
+    .permit = transport_permit,
 };
 
 static const cw_command commands[] = {

@@ -261,7 +261,7 @@ static void take_whole(struct transport *t, struct incoming *in, const struct se
 
 static struct transport_message message_of(const struct peer *p, const struct segment_data *d, const cw_rx *rx)
 {
-    return (struct transport_message){
+    struct transport_message m = {
         .size = sizeof(struct transport_message),
         .bytes = d->total,
         .tag = d->tag,
@@ -272,7 +272,11 @@ static struct transport_message message_of(const struct peer *p, const struct se
         .key = d->key,
         .request = (d->flags & DATA_REQUEST) != 0,
         .reply_to = {rx->src_job, rx->src_process, rx->src_server, p->port, d->request},
+        .asker = {rx->src_job, rx->src_process, rx->src_server, p->port, d->message},
+        .head_length = d->head_bytes,
     };
+    memcpy(m.head, d->head, d->head_bytes);
+    return m;
 }
 
 /* Sets how the message is taken. Gives 0, or the result with which it is refused. */
@@ -298,6 +302,9 @@ static uint16_t ask(struct transport *t, const struct transport_message *m, bool
     }
     if (t->config.begin != NULL) {
         int rc = t->config.begin(t->config.context, m, out);
+        if (rc == -EAGAIN) {
+            return RESULT_WAIT;
+        }
         if (rc < 0) {
             return rc < -4095 ? EINVAL : (uint16_t)-rc;
         }
@@ -372,7 +379,7 @@ static struct incoming *begin(struct transport *t, struct peer *p, const struct 
     m.incoming = single ? 0 : ++t->incoming_ids;
     uint16_t result = ask(t, &m, answer, &accept);
     if (result != 0) {
-        t->stats.refused++;
+        t->stats.refused += result != RESULT_WAIT;
         end_number(t, p, d->number, result);
         return NULL;
     }

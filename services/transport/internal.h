@@ -65,10 +65,15 @@ struct outgoing {
     void *copy; /* TRANSPORT_COPY */
     unsigned flags;
     uint32_t tag;
+    uint8_t head[SEGMENT_MESSAGE_HEAD_MOST];
+    uint8_t head_bytes;
     cw_time deadline, retry_at;
     cw_time left; /* when the first part of this attempt was sent */
     cw_span backoff;
-    uint64_t request;       /* its number on the wire: REQUEST: ours; ANSWER: the requester's */
+    unsigned asked;   /* how often its receiver has told it to wait for permission */
+    bool held;        /* RETRY: it waits for permission */
+    bool permitted;   /* permission has come while it was asking: the next time it is told to wait, it asks at once */
+    uint64_t request; /* its number on the wire: REQUEST: ours; ANSWER: the requester's */
     uint16_t answer_status; /* ANSWER */
     int status;             /* FINISHED */
     union {
@@ -87,6 +92,7 @@ struct outgoing {
     uint32_t limit;      /* credit: parts below it may be sent */
     uint32_t lost;       /* parts to be sent again */
     uint32_t lost_from;  /* no part before it is lost */
+    bool begun;          /* the receiver has a part of it, and with that the head */
     uint64_t *came_bits; /* a bit each part: the receiver has it; one allocation with lost_bits, or `few` */
     uint64_t *lost_bits; /* a bit each part: to be sent again */
     uint64_t few[2];
@@ -265,6 +271,10 @@ cw_span peer_timeout(const struct transport *t, const struct peer *p);
 
 struct outgoing *outgoing_find(const struct transport *t, int64_t id);
 struct outgoing *outgoing_of_request(const struct transport *t, uint64_t request);
+/* Its name on the wire: of no other message under way. */
+uint32_t outgoing_name(const struct outgoing *m);
+/* How many parts of a new attempt may leave before the receiver says how many. */
+uint32_t outgoing_first(const struct outgoing *m);
 /* Puts m in the queue of its peer, or in t->retry, or finishes it. */
 void outgoing_route(struct transport *t, struct outgoing *m);
 /* Ends m: it goes to t->finished. */
@@ -281,6 +291,8 @@ void outgoing_due(struct transport *t, struct outgoing *m);
 void outgoing_number(struct transport *t, struct peer *p);
 /* Applies an acknowledgement: packets that came, results, credits. */
 void outgoing_ack(struct transport *t, struct peer *p, const struct segment_ack *ack);
+/* The peer permits the message with that name. */
+void outgoing_permit(struct transport *t, const struct peer *p, uint32_t name);
 /* Marks the parts of packets that are lost by now as to be sent again. */
 void outgoing_losses(struct transport *t, struct peer *p);
 /* The association is open. wait_ns: of the welcome, in queues. */

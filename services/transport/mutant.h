@@ -20,6 +20,8 @@ enum transport_mutant {
     TP_MUTANT_WRONG_SLOT = 8,      /* rule 5: pieces out of order go one slot further */
     TP_MUTANT_NO_ROOT_CHECK = 9,   /* rule 9: any server that gets a message for a key takes it */
     TP_MUTANT_TRIED_AGAIN = 10,    /* rule 8: a restarted message goes again to an incarnation that may have taken it */
+    TP_MUTANT_HEAD_ONCE = 11,      /* rule 14: a message's head is in its first part alone, which others overtake */
+    TP_MUTANT_ASKS_ONCE = 12,      /* rule 15: a message that is to wait asks again only when permission comes */
 };
 
 #ifdef CW_MUTANTS

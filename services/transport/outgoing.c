@@ -11,6 +11,8 @@
 
 #define BACKOFF_LEAST CW_US(200)
 #define BACKOFF_MOST CW_MS(20)
+#define ASK_LEAST CW_MS(1)
+enum { ASK_DOUBLED = 6 }; /* times: to 64 ms */
 
 struct outgoing *outgoing_find(const struct transport *t, int64_t id)
 {
@@ -25,6 +27,16 @@ struct outgoing *outgoing_of_request(const struct transport *t, uint64_t request
 {
     struct outgoing *m = outgoing_find(t, (int64_t)(request ^ t->salt));
     return m != NULL && m->kind == OUTGOING_REQUEST && m->state != OUTGOING_FINISHED ? m : NULL;
+}
+
+uint32_t outgoing_name(const struct outgoing *m)
+{
+    return (uint32_t)m->id;
+}
+
+uint32_t outgoing_first(const struct outgoing *m)
+{
+    return m->flags & TRANSPORT_ASK ? 1 : SEGMENT_FIRST;
 }
 
 /* ---- Its place --------------------------------------------------------------------------------------------------- */
@@ -115,7 +127,8 @@ static void rewind_parts(struct outgoing *m)
     m->next = 0;
     m->lost = 0;
     m->lost_from = 0;
-    m->limit = SEGMENT_FIRST;
+    m->limit = outgoing_first(m);
+    m->begun = false;
 }
 
 static void retry_at(struct transport *t, struct outgoing *m, cw_span wait)
@@ -135,10 +148,42 @@ static void retry_later(struct transport *t, struct outgoing *m)
     retry_at(t, m, CW_NS(m->backoff.ns / 2 + (int64_t)cw_random_below(t->user, (uint64_t)m->backoff.ns)));
 }
 
+/* The receiver gives no permission yet: m asks again later, or when permission comes. */
+static void hold(struct transport *t, struct outgoing *m)
+{
+    unsigned doubled = m->asked < ASK_DOUBLED ? m->asked : ASK_DOUBLED;
+    cw_span wait = m->permitted ? CW_NS(0) : CW_NS(ASK_LEAST.ns << doubled);
+    if (TP_MUTANT(ASKS_ONCE)) {
+        wait = cw_time_since(m->deadline, t->now);
+    }
+    m->asked++;
+    m->permitted = false;
+    t->stats.held++;
+    retry_at(t, m, wait);
+    m->held = true;
+}
+
+void outgoing_permit(struct transport *t, const struct peer *p, uint32_t name)
+{
+    struct outgoing *m = t->slot[(name & 0xffff) % t->config.messages_max];
+    if (m == NULL || outgoing_name(m) != name || m->to.job != p->job || m->to.port != p->port ||
+        (m->to.kind == CW_TO_SERVER && m->to.process != p->process)) {
+        return; /* it has ended: permissions may be late */
+    }
+    t->stats.permits++;
+    if (m->state != OUTGOING_RETRY) {
+        m->permitted = has_number(m); /* permission has overtaken the result that m is to wait */
+    } else if (m->held) {
+        list_remove(&m->link);
+        outgoing_route(t, m);
+    }
+}
+
 void outgoing_route(struct transport *t, struct outgoing *m)
 {
     cw_coord server = m->to.server;
     cw_process process = m->to.process;
+    m->held = false;
     if (m->to.kind == CW_TO_KEY) {
         if (cw_servers_for_key(t->user, &m->to.key, 1, &server) != 1) {
             retry_later(t, m);
@@ -274,6 +319,7 @@ static void packet_came(void *context, const struct flight_packet *packet, bool 
         return;
     }
     a->useful = true;
+    m->begun = true;
     m->came_bits[packet->index / 64] |= UINT64_C(1) << packet->index % 64;
     if (bit_has(m->lost_bits, packet->index)) {
         m->lost_bits[packet->index / 64] &= ~(UINT64_C(1) << packet->index % 64);
@@ -300,7 +346,7 @@ static void packet_lost(void *context, const struct flight_packet *packet, bool 
     outgoing_sort(m);
 }
 
-/* Applies the receiver's result. After BUSY and NOT_ROOT the message goes again: it was not taken. */
+/* Applies the receiver's result. After BUSY, WAIT and NOT_ROOT the message goes again: it was not taken. */
 static void take_result(struct transport *t, struct peer *p, struct outgoing *m, uint32_t value)
 {
     switch (value) {
@@ -317,6 +363,9 @@ static void take_result(struct transport *t, struct peer *p, struct outgoing *m,
     case RESULT_BUSY:
         t->stats.waits++;
         retry_later(t, m);
+        return;
+    case RESULT_WAIT:
+        hold(t, m);
         return;
     case RESULT_NOT_ROOT:
         if (m->to.kind == CW_TO_KEY) {

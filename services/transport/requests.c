@@ -11,11 +11,12 @@
 enum { ERRNO_MOST = 4095 };
 
 /* Bytes of one part: what a packet has room for behind the heads. */
-static uint32_t part_for(const struct transport *t, enum outgoing_kind kind, const cw_to *to)
+static uint32_t part_for(const struct transport *t, enum outgoing_kind kind, const cw_to *to, size_t head)
 {
     struct segment s = {.kind = SEGMENT_SEGMENT, .flags = FLAG_DATA};
     s.data.flags |= kind != OUTGOING_SEND ? DATA_REQUEST : 0;
     s.data.flags |= to->kind == CW_TO_KEY ? DATA_KEY : 0;
+    s.data.head_bytes = (uint8_t)head;
     return (uint32_t)(t->mtu - segment_head(&s));
 }
 
@@ -26,7 +27,10 @@ static struct outgoing *make(struct transport *t, enum outgoing_kind kind, const
     if (to->kind != CW_TO_SERVER && to->kind != CW_TO_KEY) {
         return NULL;
     }
-    uint32_t part = part_for(t, kind, to);
+    if (options->head_length > TRANSPORT_HEAD_MAX || (options->head_length > 0 && options->head == NULL)) {
+        return NULL;
+    }
+    uint32_t part = part_for(t, kind, to, options->head_length);
     if (options->size < sizeof *options || options->timeout.ns < 0 ||
         (data->size > 0 && data->bytes == NULL && data->read == NULL) ||
         ((options->flags & TRANSPORT_COPY) && data->read != NULL) ||
@@ -77,11 +81,15 @@ static struct outgoing *make(struct transport *t, enum outgoing_kind kind, const
     m->to = *to;
     m->flags = options->flags;
     m->tag = options->tag;
+    m->head_bytes = (uint8_t)options->head_length;
+    if (options->head_length > 0) {
+        memcpy(m->head, options->head, options->head_length);
+    }
     m->deadline = cw_time_add(t->now, options->timeout.ns > 0 ? options->timeout : t->config.timeout);
     m->part = part;
     m->parts = parts;
     m->kind = kind;
-    m->limit = SEGMENT_FIRST;
+    m->limit = outgoing_first(m);
     m->charged = need;
     m->reply_max = options->reply_max != 0 ? options->reply_max : t->config.message_max;
     m->accept = options->accept;
@@ -193,4 +201,18 @@ int transport_resume(struct transport *t, uint64_t incoming)
     int rc = incoming_resume(t, incoming);
     transport_leave(t, false);
     return rc;
+}
+
+int transport_permit(struct transport *t, const struct transport_asker *asker)
+{
+    transport_enter(t);
+    struct peer *p = peer_find(t, asker->job, asker->process, asker->port);
+    bool known = p != NULL && p->in_open;
+    if (known) {
+        const struct segment s = {.kind = SEGMENT_PERMIT, .out = p->in_out, .in = p->in_name, .number = asker->message};
+        peer_touch(t, p);
+        sending_control(t, p, &s);
+    }
+    transport_leave(t, false);
+    return known ? 0 : -ENOENT;
 }

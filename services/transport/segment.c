@@ -29,6 +29,7 @@ size_t segment_head(const struct segment *s)
     switch (s->kind) {
     case SEGMENT_HELLO:
     case SEGMENT_GIVEN_UP:
+    case SEGMENT_PERMIT:
         return 16;
     case SEGMENT_STRANGE:
     case SEGMENT_WELCOME:
@@ -44,6 +45,7 @@ size_t segment_head(const struct segment *s)
         bytes += SEGMENT_DATA_BYTES;
         bytes += has_request(s->data.flags) ? 10 : 0;
         bytes += s->data.flags & DATA_KEY ? CW_KEY_BYTES : 0;
+        bytes += s->data.head_bytes;
     }
     return bytes;
 }
@@ -82,8 +84,9 @@ static void encode_data(const struct segment_data *d, uint8_t *p)
     put_be32(p + 28, d->index);
     put_be16(p + 32, d->part);
     p[34] = d->flags;
-    p[35] = 0;
+    p[35] = d->head_bytes;
     put_be32(p + 36, d->tag);
+    put_be32(p + 40, d->message);
     p += SEGMENT_DATA_BYTES;
     if (has_request(d->flags)) {
         put_be64(p, d->request);
@@ -92,6 +95,10 @@ static void encode_data(const struct segment_data *d, uint8_t *p)
     }
     if (d->flags & DATA_KEY) {
         memcpy(p, d->key.b, CW_KEY_BYTES);
+        p += CW_KEY_BYTES;
+    }
+    if (d->head_bytes > 0) {
+        memcpy(p, d->head, d->head_bytes);
     }
 }
 
@@ -118,6 +125,7 @@ void segment_encode(const struct segment *s, uint8_t *out)
         put_be32(p + 16, s->age_us);
         return;
     case SEGMENT_GIVEN_UP:
+    case SEGMENT_PERMIT:
         put_be32(p, s->out);
         put_be32(p + 4, s->in);
         put_be32(p + 8, s->number);
@@ -141,7 +149,7 @@ static bool decode_note(const uint8_t *p, struct segment_note *out)
     *out = (struct segment_note){(uint8_t)(kind >> 24), get_be32(p + 4), get_be32(p + 8)};
     switch (kind) {
     case (uint32_t)NOTE_RESULT << 24:
-        return out->value <= ERRNO_MOST || out->value == RESULT_NOT_ROOT || out->value == RESULT_BUSY;
+        return out->value <= ERRNO_MOST || (out->value >= RESULT_NOT_ROOT && out->value <= RESULT_WAIT);
     case (uint32_t)NOTE_CREDIT << 24:
         return true;
     default:
@@ -196,11 +204,14 @@ static bool decode_data(const uint8_t *p, size_t length, struct segment_data *ou
         .index = get_be32(p + 28),
         .part = get_be16(p + 32),
         .flags = p[34],
+        .head_bytes = p[35],
         .tag = get_be32(p + 36),
+        .message = get_be32(p + 40),
     };
     bool request = (out->flags & DATA_REQUEST) != 0;
     bool answer = (out->flags & DATA_ANSWER) != 0;
-    if (out->flags > (DATA_KEY | DATA_REQUEST | DATA_ANSWER) || p[35] != 0 || (request && answer)) {
+    if (out->flags > (DATA_KEY | DATA_REQUEST | DATA_ANSWER) || (request && answer) ||
+        out->head_bytes > SEGMENT_MESSAGE_HEAD_MOST) {
         return false;
     }
     p += SEGMENT_DATA_BYTES;
@@ -225,6 +236,12 @@ static bool decode_data(const uint8_t *p, size_t length, struct segment_data *ou
         p += CW_KEY_BYTES;
         length -= CW_KEY_BYTES;
     }
+    if (length < out->head_bytes) {
+        return false;
+    }
+    out->head = p;
+    p += out->head_bytes;
+    length -= out->head_bytes;
     out->bytes = p;
     out->length = length;
     if (out->part < SEGMENT_PART_LEAST || segment_parts(out->total, out->part) > SEGMENT_PARTS_MAX ||
@@ -266,7 +283,7 @@ int segment_decode(const uint8_t *bytes, size_t length, struct segment *out)
     if (out->kind == SEGMENT_SEGMENT) {
         return decode_segment(p, length - SEGMENT_HEAD_BYTES, out);
     }
-    if (out->kind < SEGMENT_HELLO || out->kind > SEGMENT_SEGMENT || out->flags != 0 || length != segment_head(out)) {
+    if (out->kind < SEGMENT_HELLO || out->kind > SEGMENT_PERMIT || out->flags != 0 || length != segment_head(out)) {
         return -EPROTO;
     }
     out->out = get_be32(p);

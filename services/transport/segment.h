@@ -13,6 +13,7 @@
  *                                                     I do not know this association (any more); I am so old
  *  GIVEN_UP 4 out | 8 in | 12 number                  that message will not be finished
  *  SEGMENT  4 acknowledgement if FLAG_ACK, then data if FLAG_DATA
+ *  PERMIT   4 out | 8 in | 12 message                 to the sender of data: it may send that message again now
  *
  *  acknowledgement, of packets that came to us:
  *      out (4) in (4) newest packet (4) delay ns (4) words (1) notes (1) 0 (2)
@@ -20,9 +21,14 @@
  *      notes of 12: kind (1) 0 (3) number (4) value (4)
  *  data:
  *      out (4) in (4) packet (4) number (4) floor (4) total bytes (8) index (4)
- *      part bytes (2) data flags (1) 0 (1) tag (4)
+ *      part bytes (2) data flags (1) head bytes (1) tag (4) message (4)
  *      request (8) and status (2) if DATA_REQUEST or DATA_ANSWER; key (20) if DATA_KEY
+ *      the message's head, 0 to 48 bytes
  *      the bytes: `part` of them, but for the last part
+ *
+ * `number` is that of one attempt to send a message, in the association. `message` is the same in all attempts, and is
+ * of no other message that its sender has under way. Packets on tori overtake one another, so a message's head is in
+ * every part that leaves before the sender has heard that one has come: whichever part is first begins the message.
  *
  * An association is one direction between two instances; both names in it are fresh, so that nothing from an earlier
  * one is taken for one of a later one. Packets are numbered as they leave, also those that repeat a part: an
@@ -34,14 +40,15 @@
 #include "cubeway/types.h"
 
 enum {
-    SEGMENT_VERSION = 1,
+    SEGMENT_VERSION = 2,
     SEGMENT_WORDS = 4,  /* of 64 packets, at most */
     SEGMENT_NOTES = 32, /* at most */
     SEGMENT_HEAD_BYTES = 4,
     SEGMENT_ACK_BYTES = 20,
     SEGMENT_NOTE_BYTES = 12,
-    SEGMENT_DATA_BYTES = 40,
-    SEGMENT_DATA_MOST = SEGMENT_DATA_BYTES + 10 + CW_KEY_BYTES,
+    SEGMENT_DATA_BYTES = 44,
+    SEGMENT_MESSAGE_HEAD_MOST = 48,
+    SEGMENT_DATA_MOST = SEGMENT_DATA_BYTES + 10 + CW_KEY_BYTES + SEGMENT_MESSAGE_HEAD_MOST,
     SEGMENT_PART_LEAST = 64, /* no part but the last is shorter */
     SEGMENT_FIRST = 16,      /* parts that may be sent of a message before its receiver has said how many */
     SEGMENT_NUMBERS = 128,   /* messages of one association that may be unfinished: number - floor is below it */
@@ -54,6 +61,7 @@ enum segment_kind {
     SEGMENT_STRANGE = 3,
     SEGMENT_GIVEN_UP = 4,
     SEGMENT_SEGMENT = 5,
+    SEGMENT_PERMIT = 6,
 };
 
 enum { FLAG_ACK = 1, FLAG_DATA = 2, FLAG_NOW = 4 /* the sender waits for the acknowledgement */ };
@@ -66,6 +74,7 @@ enum segment_note_kind {
 enum {
     RESULT_NOT_ROOT = 0x8001, /* not taken: the receiver is not the key's root */
     RESULT_BUSY = 0x8002,     /* not taken: no memory now */
+    RESULT_WAIT = 0x8003,     /* not taken: the receiving service gives no permission yet */
 };
 
 struct segment_note {
@@ -89,9 +98,12 @@ struct segment_data {
     uint16_t part;
     uint8_t flags;
     uint32_t tag;
+    uint32_t message;
     uint64_t request;
     uint16_t status; /* of an answer: 0 or an errno */
     cw_key key;
+    const uint8_t *head; /* of the message; decoded: borrowed */
+    uint8_t head_bytes;
     const uint8_t *bytes; /* decoded: borrowed */
     size_t length;
 };
@@ -100,7 +112,7 @@ struct segment {
     enum segment_kind kind;
     uint8_t flags;
     cw_port port;
-    uint32_t out, in, number; /* of all kinds but SEGMENT */
+    uint32_t out, in, number; /* of all kinds but SEGMENT; PERMIT: number is that of the message */
     uint64_t instance;
     uint32_t wait_ns;         /* WELCOME */
     uint32_t age_us;          /* STRANGE; UINT32_MAX stands for that or more */

@@ -135,6 +135,7 @@ static void fill_data(const struct peer *p, const struct outgoing *m, uint32_t i
         .index = index,
         .part = (uint16_t)m->part,
         .tag = m->tag,
+        .message = outgoing_name(m),
         .request = m->request,
         .status = m->kind == OUTGOING_ANSWER ? m->answer_status : 0,
     };
@@ -143,6 +144,10 @@ static void fill_data(const struct peer *p, const struct outgoing *m, uint32_t i
     if (m->to.kind == CW_TO_KEY) {
         d->flags |= DATA_KEY;
         d->key = m->to.key;
+    }
+    if (!m->begun && !(TP_MUTANT(HEAD_ONCE) && index > 0)) {
+        d->head = m->head;
+        d->head_bytes = m->head_bytes;
     }
 }
 

@@ -227,6 +227,11 @@ static void take(struct transport *t, struct peer *p, const struct segment *s, c
             incoming_given_up(t, p, s->number);
         }
         return;
+    case SEGMENT_PERMIT:
+        if (p->state == PEER_OPEN && s->out == p->out_name && s->in == p->out_in) {
+            outgoing_permit(t, p, s->number);
+        }
+        return;
     case SEGMENT_SEGMENT:
         break;
     }

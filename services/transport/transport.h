@@ -40,11 +40,14 @@
 
 #include "cubeway/service.h"
 
-enum { TRANSPORT_JOB = 5, TRANSPORT_API_VERSION = 1 };
+enum { TRANSPORT_JOB = 5, TRANSPORT_API_VERSION = 2 };
 
 struct transport; /* of one service on one server */
 
 /* ---- Messages that come ------------------------------------------------------------------------------------------ */
+
+/* Bytes of the longest head that a message may have beside its own bytes (transport_send_options.head). */
+enum { TRANSPORT_HEAD_MAX = 48 };
 
 /* The right to answer a request: a plain value. The service may keep it as long as it likes, and uses it once. */
 struct transport_reply_to {
@@ -56,8 +59,20 @@ struct transport_reply_to {
 };
 
 /*
- * What is known of a message from its first packet on. The source is stamped by the runtime; bytes, tag and key are
- * what the sender says.
+ * Who asks to send which message: a plain value, for transport_permit(). It is the same whenever the sender asks for
+ * this message again, and of no other message that this sender has under way.
+ */
+struct transport_asker {
+    cw_job job;
+    cw_process process;
+    cw_coord server;
+    cw_port port;
+    uint32_t message;
+};
+
+/*
+ * What is known of a message from its first packet on. The source is stamped by the runtime; bytes, tag, head and key
+ * are what the sender says.
  */
 struct transport_message {
     size_t size;
@@ -71,6 +86,9 @@ struct transport_message {
     bool request; /* its sender waits for transport_reply(), to reply_to */
     struct transport_reply_to reply_to;
     uint64_t incoming; /* its name for transport_resume(); 0: it came in one packet, taken whole */
+    struct transport_asker asker;
+    size_t head_length; /* bytes of head[] that the sender gave, 0 to TRANSPORT_HEAD_MAX; those behind are 0 */
+    uint8_t head[TRANSPORT_HEAD_MAX];
 };
 
 /*
@@ -96,9 +114,14 @@ struct transport_config {
     void *context; /* (own) for the callbacks: usually the service's state */
 
     /*
-     * A message begins. Returns 0: it is taken as *accept (zeroed before) says; or -errno: it is refused, and its
-     * sender gets that status. NULL: all messages are taken whole, up to message_max. Not called for answers: the
-     * request has said how its answer is taken.
+     * A message begins. Returns
+     *  - 0: it is taken as *accept (zeroed before) says.
+     *  - -EAGAIN: not yet. No message() follows. The sender keeps the message and asks again: begin() is called for it
+     *    once more after transport_permit(), or without that after 1 ms, then 2, 4 and so on to 64 ms, until the
+     *    message's time-out. A service that remembers who waits finds them by m->asker.
+     *  - any other -errno: it is refused, and its sender gets that status.
+     * NULL: all messages are taken whole, up to message_max. Not called for answers: the request has said how its
+     * answer is taken.
      */
     int (*begin)(void *context, const struct transport_message *m, struct transport_accept *accept);
     /*
@@ -170,6 +193,11 @@ enum {
     TRANSPORT_RESTART = 2,
     /* Wait, until the time-out, for a server out of view, or for a key whose root does not answer. */
     TRANSPORT_WAIT = 4,
+    /*
+     * Only the first part leaves before the receiver has begun to take the message. It costs a round trip, and is for
+     * long messages to a receiver whose begin() may refuse or say -EAGAIN: no packet is sent to be thrown away.
+     */
+    TRANSPORT_ASK = 8,
 };
 
 struct transport_send_options {
@@ -181,6 +209,12 @@ struct transport_send_options {
     uint64_t reply_max;
     /* Requests only: how the answer is taken. `into` has reply_max bytes, `arg` is for piece(). */
     struct transport_accept accept;
+    /*
+     * Up to TRANSPORT_HEAD_MAX bytes that the receiver sees when the message begins (transport_message.head). Copied by
+     * the call. NULL when head_length is 0.
+     */
+    const void *head;
+    size_t head_length;
 };
 #define TRANSPORT_SEND_INIT .size = sizeof(struct transport_send_options)
 
@@ -233,6 +267,12 @@ CW_MUST_CHECK int64_t transport_reply(struct transport *t, const struct transpor
 int transport_cancel(struct transport *t, int64_t number);
 /* Calls piece() again, from within, for a message at which it returned -EAGAIN. -ENOENT: the message has ended. */
 int transport_resume(struct transport *t, uint64_t incoming);
+/*
+ * Tells the sender of a message at which begin() returned -EAGAIN to ask again now. It is a hint: it may get lost, come
+ * twice, or be for a message that has ended meanwhile, and begin() decides again. -ENOENT: nothing is remembered of the
+ * sender.
+ */
+int transport_permit(struct transport *t, const struct transport_asker *asker);
 
 /* ---- What is seen ------------------------------------------------------------------------------------------------ */
 
@@ -255,6 +295,8 @@ struct transport_stats {
     uint64_t peers;                    /* remembered now */
     uint64_t forgotten;                /* idle peers that made room for new ones */
     uint64_t memory, memory_most;      /* bytes counted against memory_max: now, and the most so far */
+    uint64_t held;                     /* times that a message sent was told to wait for permission */
+    uint64_t permits;                  /* permissions that came for messages that waited */
 };
 void transport_stats(const struct transport *t, struct transport_stats *out);
 
@@ -293,6 +335,7 @@ struct transport_api {
     int (*cancel)(struct transport *t, int64_t number);
     int (*resume)(struct transport *t, uint64_t incoming);
     void (*stats)(const struct transport *t, struct transport_stats *out);
+    int (*permit)(struct transport *t, const struct transport_asker *asker);
 };
 
 /* The built-in service: exports the table, and measures the transport for operators (docs/services/transport.md). */

@@ -78,7 +78,7 @@ static void finish(struct fake_result *r)
 /* Bytes that one link of 1 Gb/s carries of messages in a second, with all heads and gaps. */
 static double carried(unsigned mtu)
 {
-    double part = mtu - 8 - 32 - 44; /* heads of frame, packet, data */
+    double part = mtu - 8 - 32 - 48; /* heads of frame, packet, data */
     return 1e9 / 8 * part / (mtu + 38);
 }
 

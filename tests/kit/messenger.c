@@ -39,8 +39,15 @@ static int piece(void *context, void *arg, const struct transport_message *m, ui
 static int begin(void *context, const struct transport_message *m, struct transport_accept *accept)
 {
     struct messenger *k = context;
-    (void)m;
     k->began++;
+    k->asker = m->asker;
+    if (k->wait > 0) {
+        k->wait--;
+        if (k->permits && transport_permit(k->t, &k->asker) < 0) {
+            abort();
+        }
+        return -EAGAIN;
+    }
     if (k->refuse != 0) {
         return k->refuse;
     }
@@ -67,7 +74,8 @@ static int message(void *context, void *arg, const struct transport_message *m, 
     }
     if (m->request && !k->silent) {
         const struct transport_data data = {.bytes = k->buffer, .size = m->bytes};
-        const struct transport_send_options options = {TRANSPORT_SEND_INIT, .flags = TRANSPORT_COPY, .tag = m->tag + 1};
+        const struct transport_send_options options = {TRANSPORT_SEND_INIT, .flags = TRANSPORT_COPY, .tag = m->tag + 1,
+                                                       .head = m->head, .head_length = m->head_length};
         if (transport_reply(k->t, &m->reply_to, k->result, &data, &options, NULL, NULL) < 0) {
             abort();
         }
@@ -89,10 +97,12 @@ static void answered(void *context, void *arg, int status, const uint8_t *bytes,
 {
     struct messenger *k = context;
     (void)arg;
-    (void)m;
     k->ended++;
     k->status = status;
     k->answer_bytes = size;
+    if (m != NULL) {
+        k->last = *m;
+    }
     if (bytes != NULL && size > 0) {
         memcpy(k->answer, bytes, size);
     }

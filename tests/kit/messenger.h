@@ -15,8 +15,11 @@ struct messenger {
     struct transport *t;
     struct transport_config config;
     /* How the next messages that arrive are treated. */
-    int refuse; /* what begin() returns */
-    int result; /* what message() returns */
+    int refuse;    /* what begin() returns */
+    unsigned wait; /* how many times begin() says -EAGAIN first; asker is then who asked */
+    struct transport_asker asker;
+    bool permits; /* begin() permits what it has just told to wait */
+    int result;   /* what message() returns */
     bool pieces, into;
     unsigned stall; /* how many pieces are refused at first */
     bool silent;    /* requests are not answered */

@@ -3,6 +3,8 @@
 
 #include "base/prng.h"
 
+#include <string.h>
+
 struct ledger *ledger;
 
 void ledger_fill(uint32_t number, uint64_t offset, uint8_t *out, size_t length)
@@ -20,6 +22,20 @@ bool ledger_same(uint32_t number, uint64_t offset, const uint8_t *bytes, size_t 
         }
     }
     return true;
+}
+
+size_t ledger_head(uint32_t number, uint8_t *out)
+{
+    uint64_t mix = prng_mix(number, 21);
+    size_t length = mix % 3 != 0 ? 0 : mix / 3 % (LEDGER_HEAD_MOST + 1);
+    ledger_fill(number, LEDGER_HEAD_AT, out, length);
+    return length;
+}
+
+bool ledger_head_same(uint32_t number, const uint8_t *head, size_t length)
+{
+    uint8_t right[LEDGER_HEAD_MOST];
+    return length == ledger_head(number, right) && memcmp(head, right, length) == 0;
 }
 
 uint64_t ledger_answer_bytes(uint32_t number)

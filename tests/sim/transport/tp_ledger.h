@@ -14,6 +14,7 @@
 
 #include <stdint.h>
 
+enum { LEDGER_HEAD_MOST = 48, LEDGER_HEAD_AT = 1 << 30 /* the head is of bytes that no message has */ };
 enum { LEDGER_MESSAGES = 1 << 16, LEDGER_TAKERS = 6, LEDGER_LAST = 8192 /* kept for the last words */ };
 
 struct ledger_message {
@@ -50,6 +51,10 @@ bool ledger_same(uint32_t number, uint64_t offset, const uint8_t *bytes, size_t 
 /* Bytes of the answer to a request. */
 uint64_t ledger_answer_bytes(uint32_t number);
 uint32_t ledger_answer_number(uint32_t number); /* the number from which the bytes of the answer follow */
+
+/* The head of a message, and of an answer by the number of its bytes. Writes up to 48 bytes, and returns how many. */
+size_t ledger_head(uint32_t number, uint8_t *out);
+bool ledger_head_same(uint32_t number, const uint8_t *head, size_t length);
 
 #define ledger_wrong(rule, ...) seeds_fail(ledger->wrong, rule, __VA_ARGS__)
 void ledger_taken(uint32_t number, uint64_t bytes, uint64_t life);

@@ -14,7 +14,8 @@ struct talker_plan talker_plan;
 
 /* What the receiver does with a message follows from its number. */
 enum { LAST_BYTES = 60000 };
-enum way { WAY_WHOLE, WAY_INTO, WAY_PIECES, WAY_SLOW_PIECES, WAY_REFUSE, WAY_REFUSE_LATE, WAYS };
+enum way { WAY_WHOLE, WAY_INTO, WAY_PIECES, WAY_SLOW_PIECES, WAY_REFUSE, WAY_REFUSE_LATE, WAY_ASK, WAYS };
+enum { ASKERS = 16, ASKS_ENOUGH = 3 };
 
 /* A message that comes in pieces or into memory of ours. */
 struct coming {
@@ -41,6 +42,14 @@ struct going {
     struct talker *talker;
 };
 
+/* A message that was told to wait. */
+struct waiting {
+    bool used, permitted;
+    struct transport_asker asker;
+    uint32_t number;
+    unsigned asks;
+};
+
 struct talker {
     cw_svc *s;
     struct transport *t;
@@ -48,6 +57,8 @@ struct talker {
     struct transport_config config;
     struct going going[TALKER_OUT];
     struct coming coming[256];
+    struct waiting waiting[ASKERS];
+    unsigned waiting_next;
     struct transport_reply_to owed[8]; /* answers to be given later */
     uint32_t owed_number[8];
     unsigned owed_count;
@@ -55,8 +66,9 @@ struct talker {
 
 static enum way way_of(uint32_t number)
 {
-    static const enum way ways[] = {WAY_WHOLE,       WAY_WHOLE,  WAY_WHOLE,       WAY_INTO,  WAY_PIECES, WAY_PIECES,
-                                    WAY_SLOW_PIECES, WAY_REFUSE, WAY_REFUSE_LATE, WAY_WHOLE, WAY_INTO,   WAY_WHOLE};
+    static const enum way ways[] = {WAY_WHOLE,  WAY_WHOLE,       WAY_WHOLE,  WAY_INTO,        WAY_PIECES,
+                                    WAY_PIECES, WAY_SLOW_PIECES, WAY_REFUSE, WAY_REFUSE_LATE, WAY_WHOLE,
+                                    WAY_INTO,   WAY_WHOLE,       WAY_ASK,    WAY_ASK};
     return ways[prng_mix(number, 3) % (sizeof ways / sizeof *ways)];
 }
 
@@ -83,15 +95,58 @@ static int piece(void *context, void *arg, const struct transport_message *m, ui
     return 0;
 }
 
+/* Messages of one half of all numbers may come when they have asked ASKS_ENOUGH times, the others when permitted. */
+static bool asks_enough(uint32_t number)
+{
+    return prng_mix(number, 23) % 2 == 0;
+}
+
+/* May a message that asks come now? */
+static bool may_come(struct talker *k, const struct transport_message *m)
+{
+    struct waiting *w = NULL;
+    for (unsigned i = 0; i < ASKERS && w == NULL; i++) {
+        struct waiting *each = &k->waiting[i];
+        bool same = each->asker.job == m->asker.job && each->asker.process == m->asker.process &&
+                    each->asker.port == m->asker.port && each->asker.message == m->asker.message;
+        w = each->used && same && each->number == m->tag ? each : NULL; /* another number: its sender began anew */
+    }
+    if (w == NULL) {
+        w = &k->waiting[k->waiting_next++ % ASKERS]; /* whoever was there has ended, or begins once more */
+        *w = (struct waiting){.used = true, .asker = m->asker, .number = m->tag};
+    }
+    w->asks++;
+    bool enough = asks_enough(m->tag) ? w->asks >= ASKS_ENOUGH : w->permitted;
+    w->used = !enough;
+    return enough;
+}
+
+static void permit(struct talker *k)
+{
+    for (unsigned i = 0; i < ASKERS; i++) {
+        struct waiting *w = &k->waiting[i];
+        if (w->used && !asks_enough(w->number) && cw_random_below(k->s, 3) == 0) {
+            w->permitted = true;
+            (void)transport_permit(k->t, &w->asker); /* its sender may be forgotten by now */
+        }
+    }
+}
+
 static int begin(void *context, const struct transport_message *m, struct transport_accept *accept)
 {
     struct talker *k = context;
     enum way way = way_of(m->tag);
+    if (!ledger_head_same(m->tag, m->head, m->head_length)) {
+        ledger_wrong("head", "message %u begins with another head, of %zu bytes", m->tag, m->head_length);
+    }
     if (m->to_key && !cw_is_root(k->s, &m->key)) {
         ledger_wrong("root", "message %u begins at who is not its root", m->tag);
     }
     if (way == WAY_REFUSE) {
         return -EPERM;
+    }
+    if (way == WAY_ASK && !may_come(k, m)) {
+        return -EAGAIN;
     }
     for (unsigned i = 0; i < 256; i++) {
         struct coming *c = &k->coming[i];
@@ -117,7 +172,10 @@ static void answer(struct talker *k, const struct transport_reply_to *to, uint32
     uint8_t *made = malloc(bytes + 1);
     ledger_fill(ledger_answer_number(number), 0, made, bytes);
     const struct transport_data data = {.bytes = made, .size = bytes};
-    const struct transport_send_options options = {TRANSPORT_SEND_INIT, .tag = number, .flags = TRANSPORT_COPY};
+    uint8_t head[TRANSPORT_HEAD_MAX];
+    const struct transport_send_options options = {TRANSPORT_SEND_INIT, .tag = number, .flags = TRANSPORT_COPY,
+                                                   .head = head,
+                                                   .head_length = ledger_head(ledger_answer_number(number), head)};
     int status = prng_mix(number, 11) % 8 == 0 ? -EDOM : 0;
     int64_t rc = transport_reply(k->t, to, status, &data, &options, NULL, NULL);
     (void)rc; /* no memory for it: whoever asked waits for its time-out */
@@ -133,6 +191,9 @@ static int message(void *context, void *arg, const struct transport_message *m, 
         return -EIO;
     }
     c->used = false;
+    if (!ledger_head_same(m->tag, m->head, m->head_length)) {
+        ledger_wrong("head", "message %u ends with another head, of %zu bytes", m->tag, m->head_length);
+    }
     if (status == 0) {
         bool pieces = c->way == WAY_PIECES || c->way == WAY_SLOW_PIECES;
         if (pieces ? c->at != m->bytes : !ledger_same(m->tag, 0, bytes, m->bytes)) {
@@ -186,6 +247,8 @@ static void answered(void *context, void *arg, int status, const uint8_t *bytes,
         if (m->tag != g->number || size != ledger_answer_bytes(g->number) || status != (stated ? -EDOM : 0)) {
             ledger_wrong("answer", "request %u got the answer of %u, of %llu bytes, status %d", g->number, m->tag,
                          (unsigned long long)size, status);
+        } else if (!ledger_head_same(ledger_answer_number(g->number), m->head, m->head_length)) {
+            ledger_wrong("head", "the answer to request %u has another head", g->number);
         } else if (bytes == NULL ? g->got != size : !ledger_same(ledger_answer_number(g->number), 0, bytes, size)) {
             ledger_wrong("bytes", "the answer to request %u is not what was given", g->number);
         }
@@ -264,7 +327,10 @@ static void say(struct talker *k)
         to.server = cw_server_coord(k->s, to.process);
     }
     struct transport_data data = {.size = m->bytes};
-    struct transport_send_options options = {TRANSPORT_SEND_INIT, .tag = number};
+    uint8_t head[TRANSPORT_HEAD_MAX];
+    struct transport_send_options options = {TRANSPORT_SEND_INIT, .tag = number, .head = head,
+                                             .head_length = ledger_head(number, head)};
+    options.flags |= (chance >> 32) % 4 == 0 ? TRANSPORT_ASK : 0;
     options.flags |= m->restart ? TRANSPORT_RESTART : 0;
     options.flags |= (chance >> 12) % 4 == 0 ? TRANSPORT_WAIT : 0;
     options.timeout = CW_US(2000 + (int64_t)cw_random_below(k->s, (chance >> 16) % 2 ? 3000000 : 30000));
@@ -297,20 +363,23 @@ static void say(struct talker *k)
     }
 }
 
-/* One that must be taken: whole, with time enough, to a server that is there. */
+/* One that must be taken: whole, perhaps when it has waited for it, with time enough, to a server that is there. */
 static void say_last(struct talker *k, cw_server to_whom)
 {
     struct going *g = NULL;
     for (unsigned i = 0; i < TALKER_OUT && g == NULL; i++) {
         g = k->going[i].used ? NULL : &k->going[i];
     }
-    while (ledger->count < LEDGER_MESSAGES - LEDGER_LAST / 8 && way_of(ledger->count) != WAY_WHOLE) {
+    while (ledger->count < LEDGER_MESSAGES - LEDGER_LAST / 8 && way_of(ledger->count) != WAY_WHOLE &&
+           way_of(ledger->count) != WAY_ASK) {
         ledger->message[ledger->count++].refused = true; /* a number that nobody uses */
     }
     uint32_t number = ledger->count++;
     const struct transport_data data = {.size = LAST_BYTES, .read = read_bytes};
-    const struct transport_send_options options = {TRANSPORT_SEND_INIT, .tag = number, .timeout = CW_SEC(4),
-                                                   .flags = TRANSPORT_WAIT};
+    uint8_t head[TRANSPORT_HEAD_MAX];
+    const struct transport_send_options options = {TRANSPORT_SEND_INIT,  .tag = number,
+                                                   .timeout = CW_SEC(4), .flags = TRANSPORT_WAIT,
+                                                   .head = head,         .head_length = ledger_head(number, head)};
     const cw_to to = {.kind = CW_TO_SERVER,
                       .job = TALKER_JOB,
                       .port = TALKER_PORT,
@@ -352,6 +421,7 @@ static void tick(cw_svc *s, void *state, void *arg)
             transport_resume(k->t, incoming);
         }
     }
+    permit(k);
     if (cw_random_below(s, 30) == 0) {
         struct going *g = &k->going[cw_random_below(s, TALKER_OUT)];
         if (g->used) {

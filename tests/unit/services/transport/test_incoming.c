@@ -4,6 +4,7 @@
 #include "suite.h"
 
 #include <errno.h>
+#include <string.h>
 
 static struct fake_net *net;
 static struct messenger *from, *to;
@@ -21,7 +22,7 @@ static void plain(void)
     setup((struct transport_config){.size = 0});
 }
 
-static const uint64_t sizes[] = {0, 1, 8000, 8875, 8876, 8877, 9000, 17752, 100000, 3000000};
+static const uint64_t sizes[] = {0, 1, 8000, 8911, 8912, 8913, 9000, 17824, 100000, 3000000};
 
 START_TEST(every_size_every_way)
 {
@@ -121,6 +122,85 @@ START_TEST(little_memory)
 }
 END_TEST
 
+/* The head comes with the first part that comes, whichever that is, and lasts until the message ends. */
+START_TEST(a_head)
+{
+    uint8_t head[TRANSPORT_HEAD_MAX];
+    plain();
+    net->lose = 4; /* so that first parts are lost */
+    for (size_t length = 0; length <= sizeof head; length += 6) {
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            memset(head, (int)(length + i + 1), sizeof head);
+            const struct transport_send_options options = {TRANSPORT_SEND_INIT, .head = head, .head_length = length,
+                                                           .tag = (uint32_t)i};
+            from->ended = 0;
+            ck_assert_int_gt(messenger_send(net, 0, 2, sizes[i], &options), 0);
+            fake_net_run(net, CW_SEC(1));
+            ck_assert_uint_eq(from->ended, 1);
+            ck_assert_int_eq(from->status, 0);
+            ck_assert(messenger_got(net, 2, sizes[i]));
+            ck_assert_uint_eq(to->last.head_length, length);
+            ck_assert_mem_eq(to->last.head, head, length);
+            for (size_t at = length; at < sizeof head; at++) {
+                ck_assert_uint_eq(to->last.head[at], 0);
+            }
+        }
+    }
+    fake_net_close(net);
+}
+END_TEST
+
+/* Without permission nothing is kept, and the sender asks after 1, 2, 4 .. 64 ms, each time from the first part. */
+START_TEST(asked_again)
+{
+    plain();
+    to->wait = 9;
+    ck_assert_int_gt(messenger_send(net, 0, 2, 8000, NULL), 0);
+    static const unsigned asked_by[] = {2, 4, 8, 16, 32, 64, 128}; /* ms; by then 2, 3, 4 .. times */
+    cw_time begun = net->now;
+    for (unsigned i = 0; i < sizeof asked_by / sizeof *asked_by; i++) {
+        cw_time until = cw_time_add(begun, CW_MS(asked_by[i]));
+        fake_net_run(net, cw_time_since(until, net->now));
+        ck_assert_uint_eq(to->began, i + 2);
+        ck_assert_uint_eq(from->ended, 0);
+    }
+    fake_net_run(net, CW_MS(130));
+    ck_assert_uint_eq(to->began, 10);
+    ck_assert_uint_eq(to->taken, 1);
+    ck_assert_uint_eq(to->given_up, 0);
+    ck_assert_int_eq(from->status, 0);
+    ck_assert(messenger_got(net, 2, 8000));
+    struct transport_stats stats;
+    transport_stats(from->t, &stats);
+    ck_assert_uint_eq(stats.held, 9);
+    ck_assert_uint_eq(stats.failed, 0);
+    transport_stats(to->t, &stats);
+    ck_assert_uint_eq(stats.refused, 0);
+    fake_net_close(net);
+}
+END_TEST
+
+/* It ends at its time-out, or when it is cancelled: to the receiver it never began. */
+START_TEST(never_permitted)
+{
+    plain();
+    to->wait = UINT32_MAX;
+    const struct transport_send_options options = {TRANSPORT_SEND_INIT, .timeout = CW_MS(100)};
+    ck_assert_int_gt(messenger_send(net, 0, 2, 100000, &options), 0);
+    int64_t other = messenger_send(net, 0, 2, 100000, NULL);
+    fake_net_run(net, CW_MS(101));
+    ck_assert_uint_eq(from->ended, 1);
+    ck_assert_int_eq(from->status, -ETIMEDOUT);
+    ck_assert_int_eq(transport_cancel(from->t, other), 0);
+    fake_net_run(net, CW_MS(100));
+    ck_assert_uint_eq(to->taken + to->given_up, 0);
+    struct transport_stats stats;
+    transport_stats(to->t, &stats);
+    ck_assert_uint_eq(stats.memory, 0);
+    fake_net_close(net);
+}
+END_TEST
+
 START_TEST(slow_pieces)
 {
     plain();
@@ -182,6 +262,9 @@ static const struct suite_test tests[] = {
     SUITE_TEST(every_third_packet_is_lost),
     SUITE_TEST(refused),
     SUITE_TEST(too_large),
+    SUITE_TEST(a_head),
+    SUITE_TEST(asked_again),
+    SUITE_TEST(never_permitted),
     SUITE_TEST(little_memory),
     SUITE_TEST(slow_pieces),
     SUITE_TEST(its_sender_falls_silent),

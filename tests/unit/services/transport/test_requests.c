@@ -61,6 +61,101 @@ START_TEST(small_ones_are_cheap)
 }
 END_TEST
 
+/* Permission brings the message at once, however long its sender would have waited; a second one changes nothing. */
+START_TEST(permission)
+{
+    setup();
+    to->wait = 9;
+    ck_assert_int_gt(messenger_ask(net, 0, 1, 100, NULL), 0);
+    fake_net_run(net, CW_MS(200)); /* it has asked 9 times, and would ask again at 255 ms */
+    ck_assert_uint_eq(to->began, 9);
+    struct transport_asker asker = to->asker;
+    ck_assert_uint_eq(asker.job, MESSENGER_JOB);
+    ck_assert_uint_eq(asker.process, 0);
+    ck_assert_uint_eq(asker.port, MESSENGER_PORT);
+    ck_assert_int_eq(transport_permit(to->t, &asker), 0);
+    ck_assert_int_eq(transport_permit(to->t, &asker), 0);
+    fake_net_run(net, CW_MS(1));
+    ck_assert_uint_eq(to->began, 10);
+    ck_assert_uint_eq(to->taken, 1);
+    ck_assert_uint_eq(from->ended, 1);
+    ck_assert_int_eq(from->status, 0);
+    ck_assert_int_eq(transport_permit(to->t, &asker), 0); /* the message has ended: nothing happens */
+    fake_net_run(net, CW_MS(100));
+    ck_assert_uint_eq(to->began, 10);
+    asker.process = 3;
+    ck_assert_int_eq(transport_permit(to->t, &asker), -ENOENT);
+    struct transport_stats stats;
+    transport_stats(from->t, &stats);
+    ck_assert_uint_eq(stats.held, 9);
+    fake_net_close(net);
+}
+END_TEST
+
+/* Given in begin() itself, permission overtakes the result that says to wait. */
+START_TEST(permission_comes_first)
+{
+    setup();
+    ck_assert_int_gt(messenger_ask(net, 0, 1, 100, NULL), 0);
+    fake_net_run(net, CW_MS(20));
+    to->wait = 3;
+    to->permits = true;
+    ck_assert_int_gt(messenger_ask(net, 0, 1, 100, NULL), 0);
+    fake_net_run(net, CW_US(900));
+    ck_assert_uint_eq(to->taken, 2);
+    ck_assert_uint_eq(from->ended, 2);
+    fake_net_close(net);
+}
+END_TEST
+
+/* With TRANSPORT_ASK one part alone leaves until there is permission; without it several do. */
+START_TEST(only_the_first_part)
+{
+    setup();
+    ck_assert_int_gt(messenger_send(net, 0, 1, 10, NULL), 0); /* the association is there */
+    fake_net_run(net, CW_MS(20));
+    for (int asks = 0; asks < 2; asks++) {
+        const struct transport_send_options options = {TRANSPORT_SEND_INIT, .flags = asks ? TRANSPORT_ASK : 0};
+        struct transport_stats before, after;
+        transport_stats(from->t, &before);
+        to->wait = UINT32_MAX;
+        ck_assert_int_gt(messenger_send(net, 0, 1, 500000, &options), 0);
+        fake_net_run(net, CW_US(900));
+        transport_stats(from->t, &after);
+        ck_assert(asks ? after.packets - before.packets == 1 : after.packets - before.packets > 1);
+        to->wait = 0;
+        ck_assert_int_eq(transport_permit(to->t, &to->asker), 0);
+        fake_net_run(net, CW_MS(20));
+        ck_assert(messenger_got(net, 1, 500000));
+        transport_stats(from->t, &after);
+        ck_assert_uint_eq(after.repeated, 0);
+    }
+    ck_assert_uint_eq(from->ended, 3);
+    ck_assert_int_eq(from->status, 0);
+    fake_net_close(net);
+}
+END_TEST
+
+START_TEST(a_head_that_is_none)
+{
+    setup();
+    uint8_t head[TRANSPORT_HEAD_MAX + 1] = {0};
+    struct transport_send_options options = {TRANSPORT_SEND_INIT, .head = head, .head_length = sizeof head};
+    ck_assert_int_eq(messenger_send(net, 0, 1, 10, &options), -EINVAL);
+    options.head_length--;
+    options.head = NULL;
+    ck_assert_int_eq(messenger_send(net, 0, 1, 10, &options), -EINVAL);
+    /* A request and its answer each have one; messenger.c answers with the head it got. */
+    options.head = memset(head, 7, sizeof head);
+    ck_assert_int_gt(messenger_ask(net, 0, 1, 30000, &options), 0);
+    fake_net_run(net, CW_MS(20));
+    ck_assert_int_eq(from->status, 0);
+    ck_assert_uint_eq(from->last.head_length, TRANSPORT_HEAD_MAX);
+    ck_assert_mem_eq(from->last.head, head, TRANSPORT_HEAD_MAX);
+    fake_net_close(net);
+}
+END_TEST
+
 START_TEST(too_long_an_answer)
 {
     setup();
@@ -239,6 +334,10 @@ END_TEST
 static const struct suite_test tests[] = {
     SUITE_TEST(asked_and_answered),
     SUITE_TEST(small_ones_are_cheap),
+    SUITE_TEST(permission),
+    SUITE_TEST(permission_comes_first),
+    SUITE_TEST(only_the_first_part),
+    SUITE_TEST(a_head_that_is_none),
     SUITE_TEST(too_long_an_answer),
     SUITE_TEST(an_answer_into_memory),
     SUITE_TEST(no_answer),

@@ -25,6 +25,9 @@ static struct segment full(void)
                                    .part = 100,
                                    .flags = DATA_KEY | DATA_ANSWER,
                                    .tag = 15,
+                                   .message = 17,
+                                   .head = (const uint8_t *)"head of this",
+                                   .head_bytes = 12,
                                    .request = 0x1122334455667788,
                                    .status = 16};
     memset(s.data.key.b, 0xaa, CW_KEY_BYTES);
@@ -60,17 +63,21 @@ START_TEST(there_and_back)
     ck_assert_uint_eq(out.data.request, s.data.request);
     ck_assert_uint_eq(out.data.status, 16);
     ck_assert_mem_eq(&out.data.key, &s.data.key, CW_KEY_BYTES);
+    ck_assert_uint_eq(out.data.message, 17);
+    ck_assert_uint_eq(out.data.head_bytes, 12);
+    ck_assert_mem_eq(out.data.head, "head of this", 12);
     ck_assert_uint_eq(out.data.length, 1);
     ck_assert_uint_eq(out.data.bytes[0], 0x5c);
-    static const enum segment_kind kinds[] = {SEGMENT_HELLO, SEGMENT_WELCOME, SEGMENT_STRANGE, SEGMENT_GIVEN_UP};
-    for (unsigned i = 0; i < 4; i++) {
+    static const enum segment_kind kinds[] = {SEGMENT_HELLO, SEGMENT_WELCOME, SEGMENT_STRANGE, SEGMENT_GIVEN_UP,
+                                              SEGMENT_PERMIT};
+    for (unsigned i = 0; i < 5; i++) {
         struct segment c = {
             .kind = kinds[i], .port = 3, .out = 4, .in = 5, .number = 6, .instance = 7, .wait_ns = 8, .age_us = 9};
         ck_assert_int_eq(through(&c, 0, &out), 0);
         ck_assert_int_eq(out.kind, kinds[i]);
         ck_assert_uint_eq(out.out, 4);
         ck_assert(kinds[i] == SEGMENT_HELLO || out.in == 5);
-        ck_assert(kinds[i] == SEGMENT_GIVEN_UP ? out.number == 6 : out.instance == 7);
+        ck_assert(kinds[i] == SEGMENT_GIVEN_UP || kinds[i] == SEGMENT_PERMIT ? out.number == 6 : out.instance == 7);
         ck_assert(kinds[i] != SEGMENT_WELCOME || out.wait_ns == 8);
         ck_assert(kinds[i] != SEGMENT_STRANGE || out.age_us == 9);
         ck_assert_int_eq(through(&c, 1, &out), -EPROTO);
@@ -122,16 +129,32 @@ START_TEST(what_cannot_be)
     IMPOSSIBLE(s.data.flags = DATA_ANSWER | DATA_REQUEST)
     IMPOSSIBLE(s.data.flags = 8)
     IMPOSSIBLE(s.data.status = 4096)
+    IMPOSSIBLE(s.ack.note[0].value = RESULT_WAIT + 1)
     IMPOSSIBLE(s.ack.note[0].kind = 3)
     IMPOSSIBLE(s.ack.note[0].value = 4096)
     IMPOSSIBLE(s.flags = 0)
     IMPOSSIBLE(s.flags = FLAG_NOW)
     IMPOSSIBLE(s.flags = 8)
-    IMPOSSIBLE(s.kind = 6)
+    IMPOSSIBLE(s.kind = 7)
     struct segment s = {.kind = SEGMENT_HELLO}, out;
     ck_assert_int_eq(through(&s, 0, &out), 0);
-    bytes[0] = 2 << 4 | SEGMENT_HELLO;
+    bytes[0] = (SEGMENT_VERSION - 1) << 4 | SEGMENT_HELLO;
     ck_assert_int_eq(segment_decode(bytes, 16, &out), -EPROTO);
+}
+END_TEST
+
+/* A head of 0 to 48 bytes; one byte more is refused, however many follow. */
+START_TEST(heads)
+{
+    static const uint8_t head[SEGMENT_MESSAGE_HEAD_MOST + 1] = {1, 2, 3};
+    for (unsigned length = 0; length <= SEGMENT_MESSAGE_HEAD_MOST + 1; length++) {
+        struct segment s = full(), out;
+        s.data.head = head;
+        s.data.head_bytes = (uint8_t)length;
+        ck_assert_int_eq(through(&s, 1, &out), length <= SEGMENT_MESSAGE_HEAD_MOST ? 0 : -EPROTO);
+        ck_assert(length > SEGMENT_MESSAGE_HEAD_MOST || memcmp(out.data.head, head, length) == 0);
+        ck_assert(length > SEGMENT_MESSAGE_HEAD_MOST || out.data.length == 1);
+    }
 }
 END_TEST
 
@@ -145,7 +168,7 @@ START_TEST(a_set_of_parts)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(a_set_of_parts), SUITE_TEST(there_and_back), SUITE_TEST(every_length),
-    SUITE_TEST(parts),          SUITE_TEST(what_cannot_be),
+    SUITE_TEST(a_set_of_parts), SUITE_TEST(there_and_back), SUITE_TEST(heads),
+    SUITE_TEST(every_length),   SUITE_TEST(parts),          SUITE_TEST(what_cannot_be),
 };
 SUITE_MAIN("services.transport.segment", tests)

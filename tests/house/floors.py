@@ -11,6 +11,7 @@ PING, BENCH, TRACE, INQUIRY = "services/ping", "services/bench", "services/trace
 KVCACHE, MULTICAST = "services/kvcache", "services/multicast"
 AGGREGATE_DENSE = "services/aggregate/dense"
 MEMCACHED, KVCACHE_DATA = "services/kvcache/memcached", "services/kvcache/data"
+TUNNEL = "services/tunnel"
 CAST, GROUP, FILE = "services/multicast/cast", "services/multicast/group", "services/multicast/file"
 SCENARIO, CAPTURE, CONF = "scenario", "formats/capture", "formats/conf"
 SEAL, JOBFILE = "formats/seal", "formats/jobfile"
@@ -66,6 +67,7 @@ FOLDERS = (
     Folder(CAST, 4, CAST, (*GROUND, REPLY), False),
     Folder(GROUP, 4, GROUP, (*GROUND, REPLY, CAST), False),
     Folder(FILE, 4, FILE, (*GROUND, REPLY, CAST), False),
+    Folder(TUNNEL, 4, TUNNEL, (CONTRACTS, BASE), False),
     Folder(MEMCACHED, 4, MEMCACHED, (CONTRACTS, BASE, KVCACHE), False),
     Folder(MULTICAST, 4, MULTICAST, (CONTRACTS, BASE, REPLY, CAST, GROUP, FILE), False),
     Folder(AGGREGATE_DENSE, 4, AGGREGATE_DENSE, GROUND, False),

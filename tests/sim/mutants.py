@@ -75,6 +75,7 @@ PARTS = {
     "storage": Part("storage/mutant.h", 400, unit="mutants_renewing", known={3: 27},
                     special=(Case((8,), UNIT, True), Case((9,), UNIT, True))),
     "relay": Part("runtime/wire/mutant.h", 20),
+    "tunnel": Part("services/tunnel/mutant.h", 40),
     "groups": Part("services/multicast/group/mutant.h", 8,
                    untried={number: "unit tests find it, worlds hardly ever" for number in (3, 4)}),
 }

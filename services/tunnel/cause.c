@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/tunnel/cause.h"
+
+#include "base/check.h"
+
+static const struct {
+    const char *name, *text;
+} causes[TUNNEL_CAUSES] = {
+    [TUNNEL_GOOD] = {"good", "The packet was not dropped."},
+    [TUNNEL_SHORT] = {"short", "The packet ends within a head."},
+    [TUNNEL_VERSION] = {"version", "The packet is neither IPv4 nor IPv6."},
+    [TUNNEL_LENGTH] = {"length", "A length in a head is not that of the packet."},
+    [TUNNEL_SUM] = {"sum", "The checksum of the IPv4 head is wrong."},
+    [TUNNEL_OPTION] = {"option", "The packet has an IPv4 option that routes, or an IPv6 routing header of type 0."},
+    [TUNNEL_OFFLOAD] = {"offload", "What the device or the other server says of a packet contradicts the packet."},
+    [TUNNEL_SOURCE] = {"source", "The source address is not one of the server that sends the packet."},
+    [TUNNEL_OUTSIDE] = {"outside", "The destination is in no subnet of this network."},
+    [TUNNEL_NOT_HERE] = {"not-here", "A piece came to this server with the address of another one."},
+    [TUNNEL_MULTICAST] = {"multicast", "The packet is for many, which this network does not carry."},
+    [TUNNEL_TOO_BIG] = {"too-big", "The packet is longer than what one frame takes."},
+    [TUNNEL_UNREACHABLE] = {"unreachable", "The destination's server cannot be reached now."},
+    [TUNNEL_DAMAGED] = {"damaged", "The sum of a piece is wrong."},
+};
+
+const char *tunnel_cause_name(enum tunnel_cause cause)
+{
+    CHECK(cause < TUNNEL_CAUSES);
+    return causes[cause].name;
+}
+
+const char *tunnel_cause_text(enum tunnel_cause cause)
+{
+    CHECK(cause < TUNNEL_CAUSES);
+    return causes[cause].text;
+}

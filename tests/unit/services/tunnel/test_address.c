@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/tunnel/address.h"
+
+#include "suite.h"
+
+#include <errno.h>
+#include <string.h>
+
+static char why[ADDRESS_WHY_BYTES];
+static struct address_plan plan;
+
+static int make(const char *subnet4, const char *subnet6, cw_server servers)
+{
+    return address_plan_make(&plan, subnet4, subnet6, 0x12345678, 9, servers, why);
+}
+
+static struct ip_address at(const char *text)
+{
+    struct ip_address a;
+    ck_assert_msg(address_read(text, &a) == 0, "%s", text);
+    return a;
+}
+
+static cw_server server_at(const char *text)
+{
+    struct ip_address a = at(text);
+    return address_server(&plan, &a);
+}
+
+START_TEST(usual_plan)
+{
+    char text[ADDRESS_TEXT_BYTES];
+    struct ip_address a;
+    ck_assert_int_eq(make(NULL, NULL, 27), 0);
+    address_of(&plan, 0, 4, &a);
+    ck_assert_str_eq(address_text(&a, text), "10.64.0.1");
+    address_of(&plan, 26, 4, &a);
+    ck_assert_str_eq(address_text(&a, text), "10.64.26.1");
+    ck_assert_uint_eq(server_at("10.64.11.1"), 11);
+    ck_assert_uint_eq(server_at("10.64.11.254"), 11);
+    ck_assert_uint_eq(server_at("10.64.11.255"), CW_SERVER_NONE);
+    ck_assert_uint_eq(server_at("10.64.11.0"), CW_SERVER_NONE);
+    ck_assert_uint_eq(server_at("10.64.27.1"), CW_SERVER_NONE); /* there are 27: 0..26 */
+    ck_assert_uint_eq(server_at("10.80.0.1"), CW_SERVER_NONE);
+    ck_assert_uint_eq(server_at("10.63.255.1"), CW_SERVER_NONE);
+    a = at("10.64.27.1");
+    ck_assert(address_inside(&plan, &a));
+    a = at("10.80.0.1");
+    ck_assert(!address_inside(&plan, &a));
+}
+END_TEST
+
+START_TEST(plan_of_ipv6)
+{
+    char text[ADDRESS_TEXT_BYTES];
+    struct ip_address a, b;
+    ck_assert_int_eq(make(NULL, NULL, 4096), 0);
+    address_of(&plan, 4095, 6, &a);
+    ck_assert_uint_eq(a.b[0], 0xfd);
+    ck_assert_uint_eq(address_server(&plan, &a), 4095);
+    memset(a.b + 8, 0x77, 8);
+    ck_assert_uint_eq(address_server(&plan, &a), 4095);
+    memset(a.b + 8, 0, 8);
+    ck_assert_uint_eq(address_server(&plan, &a), CW_SERVER_NONE);
+    /* Other clusters and other networks have other prefixes. */
+    struct address_plan first = plan;
+    address_of(&first, 1, 6, &a);
+    ck_assert_int_eq(address_plan_make(&plan, NULL, NULL, 0x12345679, 9, 27, why), 0);
+    address_of(&plan, 1, 6, &b);
+    ck_assert(memcmp(a.b, b.b, 6) != 0);
+    ck_assert_int_eq(address_plan_make(&plan, NULL, NULL, 0x12345678, 5003, 27, why), 0);
+    address_of(&plan, 1, 6, &b);
+    ck_assert(memcmp(a.b, b.b, 6) != 0);
+    ck_assert_int_eq(make(NULL, "fd12:3456:789a::/48", 27), 0);
+    address_of(&plan, 26, 6, &a);
+    ck_assert_str_eq(address_text(&a, text), "fd12:3456:789a:1a::1");
+}
+END_TEST
+
+START_TEST(every_server_has_its_own)
+{
+    ck_assert_int_eq(make("172.16.0.0/14", NULL, 1024), 0);
+    for (cw_server s = 0; s < 1024; s++) {
+        for (unsigned version = 4; version <= 6; version += 2) {
+            struct ip_address a;
+            address_of(&plan, s, (uint8_t)version, &a);
+            SUITE_HOLDS(address_server(&plan, &a) == s && !address_is_many(&plan, &a), "%u", s);
+        }
+    }
+}
+END_TEST
+
+START_TEST(to_many)
+{
+    ck_assert_int_eq(make(NULL, NULL, 27), 0);
+    static const char *const many[] = {"224.0.0.251", "239.255.255.250", "255.255.255.255", "10.79.255.255", "ff02::1"};
+    static const char *const one[] = {"10.64.0.255", "10.64.0.1", "223.255.255.255", "fe80::1", "10.79.255.254"};
+    for (unsigned i = 0; i < 5; i++) {
+        struct ip_address a = at(many[i]), b = at(one[i]);
+        SUITE_HOLDS(address_is_many(&plan, &a), "%s", many[i]);
+        SUITE_HOLDS(!address_is_many(&plan, &b), "%s", one[i]);
+    }
+}
+END_TEST
+
+START_TEST(bad_subnets_are_explained)
+{
+    static const struct {
+        const char *subnet4, *subnet6;
+        cw_server servers;
+        const char *says;
+    } cases[] = {
+        {"10.64.0.0", NULL, 27, "write one such as 10.64.0.0/12"},
+        {"10.64.0.0/", NULL, 27, "write one such as"},
+        {"10.64.0.0/12x", NULL, 27, "write one such as"},
+        {"10.64.0.0/ 12", NULL, 27, "write one such as"},
+        {"10.64.0/12", NULL, 27, "write one such as"},
+        {"fd00::/48", NULL, 27, "no IPv4 subnet"},
+        {"", NULL, 27, "no IPv4 subnet"},
+        {"10.64.0.0/25", NULL, 1, "/8 to /24"},
+        {"0.0.0.0/0", NULL, 1, "/8 to /24"},
+        {"10.64.1.0/12", NULL, 27, "the subnet is 10.64.0.0/12"},
+        {"127.0.0.0/8", NULL, 27, "hosts have no addresses"},
+        {"224.0.0.0/8", NULL, 27, "hosts have no addresses"},
+        {"0.0.0.0/8", NULL, 27, "hosts have no addresses"},
+        {"10.64.0.0/20", NULL, 27, "27 servers with a /24 each need a /19 or shorter"},
+        {"10.64.0.0/12", NULL, 4097, "need a /11 or shorter"},
+        {NULL, "fd12:3456::/32", 27, "with the length /48"},
+        {NULL, "10.64.0.0/12", 27, "no IPv6 subnet"},
+        {NULL, "fd12:3456:789a:1::/48", 27, "behind its 48th"},
+        {NULL, "ff02::/48", 27, "no subnet for servers"},
+        {NULL, "fe80::/48", 27, "no subnet for servers"},
+        {NULL, "::/48", 27, "no subnet for servers"},
+        {NULL, NULL, 70000, "70000 servers"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int rc = make(cases[i].subnet4, cases[i].subnet6, cases[i].servers);
+        SUITE_HOLDS(rc == -EINVAL, "case %zu", i);
+        SUITE_HOLDS(strstr(why, cases[i].says) != NULL, "case %zu: %s", i, why);
+    }
+    ck_assert_int_eq(make("10.64.0.0/19", NULL, 27), 0);
+    ck_assert_str_eq(why, "");
+    ck_assert_int_eq(make("10.64.0.0/24", NULL, 1), 0);
+}
+END_TEST
+
+START_TEST(no_such_server)
+{
+    struct ip_address a;
+    ck_assert_int_eq(make(NULL, NULL, 27), 0);
+    address_of(&plan, 27, 4, &a);
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(usual_plan),
+    SUITE_TEST(plan_of_ipv6),
+    SUITE_TEST(every_server_has_its_own),
+    SUITE_TEST(to_many),
+    SUITE_TEST(bad_subnets_are_explained),
+    SUITE_ABORTS(no_such_server),
+};
+SUITE_MAIN("address", tests)

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/tunnel/judge.h"
+
+#include "base/bytes.h"
+#include "suite.h"
+
+#include <string.h>
+
+enum { SELF = 3, SERVERS = 27 };
+
+static struct address_plan plan;
+static uint8_t bytes[40];
+
+static struct ip_packet make(const char *from, const char *to)
+{
+    struct ip_address a, b;
+    ck_assert_int_eq(address_read(from, &a), 0);
+    ck_assert_int_eq(address_read(to, &b), 0);
+    memset(bytes, 0, sizeof bytes);
+    memcpy(bytes + (a.version == 4 ? 12 : 8), a.b, a.version == 4 ? 4 : 16);
+    memcpy(bytes + (a.version == 4 ? 16 : 24), b.b, a.version == 4 ? 4 : 16);
+    char why[ADDRESS_WHY_BYTES];
+    ck_assert_int_eq(address_plan_make(&plan, NULL, "fd00:0:1::/48", 1, 9, SERVERS, why), 0);
+    return (struct ip_packet){.bytes = bytes, .length = 40, .version = a.version};
+}
+
+START_TEST(what_is_read)
+{
+    static const struct {
+        const char *from, *to;
+        enum tunnel_cause cause;
+        cw_server server;
+    } cases[] = {
+        {"10.64.3.1", "10.64.4.1", TUNNEL_GOOD, 4},
+        {"10.64.3.254", "10.64.26.200", TUNNEL_GOOD, 26},
+        {"10.64.4.1", "10.64.5.1", TUNNEL_SOURCE, CW_SERVER_NONE},
+        {"10.64.3.0", "10.64.4.1", TUNNEL_SOURCE, CW_SERVER_NONE},
+        {"127.0.0.1", "10.64.4.1", TUNNEL_SOURCE, CW_SERVER_NONE},
+        {"0.0.0.0", "10.64.4.1", TUNNEL_SOURCE, CW_SERVER_NONE},
+        {"10.64.3.1", "10.64.27.1", TUNNEL_OUTSIDE, CW_SERVER_NONE},
+        {"10.64.3.1", "10.64.4.255", TUNNEL_OUTSIDE, CW_SERVER_NONE},
+        {"10.64.3.1", "8.8.8.8", TUNNEL_OUTSIDE, CW_SERVER_NONE},
+        {"10.64.3.1", "10.64.3.9", TUNNEL_UNREACHABLE, CW_SERVER_NONE},
+        {"10.64.3.1", "224.0.0.251", TUNNEL_MULTICAST, CW_SERVER_NONE},
+        {"10.64.9.1", "10.79.255.255", TUNNEL_MULTICAST, CW_SERVER_NONE},
+        {"fd00:0:1:3::1", "fd00:0:1:1a::7", TUNNEL_GOOD, 26},
+        {"fd00:0:1:4::1", "fd00:0:1:5::1", TUNNEL_SOURCE, CW_SERVER_NONE},
+        {"fe80::1", "fd00:0:1:5::1", TUNNEL_SOURCE, CW_SERVER_NONE},
+        {"fe80::1", "ff02::2", TUNNEL_MULTICAST, CW_SERVER_NONE},
+        {"fd00:0:1:3::1", "fd00:0:2:5::1", TUNNEL_OUTSIDE, CW_SERVER_NONE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ip_packet p = make(cases[i].from, cases[i].to);
+        cw_server to = 77;
+        SUITE_HOLDS(judge_read(&plan, SELF, &p, &to) == cases[i].cause, "case %zu", i);
+        SUITE_HOLDS(to == cases[i].server, "case %zu", i);
+    }
+}
+END_TEST
+
+START_TEST(what_came)
+{
+    static const struct {
+        const char *from, *to;
+        cw_server sender;
+        enum tunnel_cause cause;
+    } cases[] = {
+        {"10.64.4.1", "10.64.3.1", 4, TUNNEL_GOOD},         {"10.64.4.9", "10.64.3.77", 4, TUNNEL_GOOD},
+        {"10.64.4.1", "10.64.3.1", 5, TUNNEL_SOURCE},       {"10.64.3.1", "10.64.3.1", 4, TUNNEL_SOURCE},
+        {"8.8.8.8", "10.64.3.1", 4, TUNNEL_SOURCE},         {"10.64.4.1", "10.64.5.1", 4, TUNNEL_NOT_HERE},
+        {"10.64.4.1", "127.0.0.1", 4, TUNNEL_NOT_HERE},     {"10.64.4.1", "224.0.0.1", 4, TUNNEL_NOT_HERE},
+        {"fd00:0:1:4::1", "fd00:0:1:3::1", 4, TUNNEL_GOOD}, {"fd00:0:1:5::1", "fd00:0:1:3::1", 4, TUNNEL_SOURCE},
+        {"10.64.4.1", "10.64.3.255", 4, TUNNEL_NOT_HERE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ip_packet p = make(cases[i].from, cases[i].to);
+        SUITE_HOLDS(judge_came(&plan, SELF, cases[i].sender, &p) == cases[i].cause, "case %zu", i);
+    }
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(what_is_read), SUITE_TEST(what_came)};
+SUITE_MAIN("judge", tests)

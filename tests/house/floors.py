@@ -4,7 +4,7 @@
 from typing import NamedTuple
 
 CONTRACTS, KEYSPACE, BASE, WIRE = "include/cubeway", "keyspace", "runtime/base", "runtime/wire"
-SETTING, STORAGE = "runtime/setting", "storage"
+SETTING, STORAGE, FIGURES = "runtime/setting", "storage", "runtime/figures"
 LINKSTATE, CORE, BOOT, NMU, SHIM = "runtime/linkstate", "runtime/core", "runtime/boot", "runtime/nmu", "shim"
 SERVICE_LIST, REPLY, TRANSPORT, SERVICE_JOBS = "services", "services/reply", "services/transport", "services/jobs"
 PING, BENCH, TRACE, INQUIRY = "services/ping", "services/bench", "services/trace", "services/inquiry"
@@ -39,11 +39,12 @@ FOLDERS = (
     Folder(CONTRACTS, 0, "cubeway", (), True),
     Folder(KEYSPACE, 1, KEYSPACE, (CONTRACTS,), True),
     Folder(BASE, 1, "base", (CONTRACTS,), True),
+    Folder(FIGURES, 1, "figures", (CONTRACTS, BASE), True),
     Folder(STORAGE, 1, STORAGE, (CONTRACTS, BASE), True),
     Folder(SETTING, 2, "setting", (CONTRACTS, BASE), True),
     Folder(WIRE, 2, "wire", (CONTRACTS, BASE), True),
     Folder(LINKSTATE, 3, "linkstate", (*GROUND, WIRE), True),
-    Folder(CORE, 3, "core", (*GROUND, WIRE, LINKSTATE, NMU), True),
+    Folder(CORE, 3, "core", (*GROUND, FIGURES, WIRE, LINKSTATE, NMU), True),
     Folder(BOOT, 3, "boot", (*GROUND, WIRE), True),
     Folder(NMU, 3, "nmu", (CONTRACTS, BASE, WIRE), True),
     Folder(SHIM, 4, SHIM, (CONTRACTS, BASE, WIRE), False),

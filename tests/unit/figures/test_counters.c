@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/counters.h"
+#include "figures/counters.h"
 #include "suite.h"
 
 #include <stdio.h>

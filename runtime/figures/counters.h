@@ -6,8 +6,8 @@
  * Guarantee: a counter that was given stays where it is for as long as the set lives. When a service makes too many, or
  * asks for an impossible name, it gets the counter "overflow" instead, which the operator then sees.
  */
-#ifndef CORE_COUNTERS_H
-#define CORE_COUNTERS_H
+#ifndef FIGURES_COUNTERS_H
+#define FIGURES_COUNTERS_H
 
 #include "cubeway/service.h"
 

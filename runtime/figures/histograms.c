@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/histograms.h"
+#include "figures/histograms.h"
 
 #include <stdlib.h>
 #include <string.h>

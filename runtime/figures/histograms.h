@@ -3,11 +3,11 @@
  * histograms.h - how long things took, as one service shows it to operators beside its counters. Few services have any,
  * so each histogram is allocated when it is made.
  */
-#ifndef CORE_HISTOGRAMS_H
-#define CORE_HISTOGRAMS_H
+#ifndef FIGURES_HISTOGRAMS_H
+#define FIGURES_HISTOGRAMS_H
 
 #include "base/histogram.h"
-#include "core/counters.h"
+#include "figures/counters.h"
 
 enum { HISTOGRAMS_MAX = 16 };
 

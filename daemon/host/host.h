@@ -190,6 +190,8 @@ void host_after(struct host_server *s, cw_links links);
  */
 void host_leave(struct host *h);
 bool host_leaving(const struct host *h);
+/* All servers have left in order: each has told everybody, and nothing was cut short. */
+bool host_left(const struct host *h);
 /* It leaves, or has left, because it cannot go on; the log says why. */
 bool host_failed(const struct host *h);
 

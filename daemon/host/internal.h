@@ -187,7 +187,7 @@ struct host {
     struct nap nap;
     struct host_stalls stalls;
     cw_span turn_longest; /* longest span between two readings of the clock in a turn */
-    bool leaving, done, failed;
+    bool leaving, left, done, failed;
     struct cw_packet *stash[HOST_STASH]; /* memory that frames are received into; owned */
     struct shim_frame in[HOST_STASH];
 };

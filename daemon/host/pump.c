@@ -482,7 +482,7 @@ static void turn(struct host *h, cw_span limit)
         for (unsigned i = 0; i < h->count; i++) {
             serve_turn(&h->server[i], clock_now()); /* the last goodbyes */
         }
-        h->done = true;
+        h->left = h->done = true;
     }
 }
 

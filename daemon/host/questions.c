@@ -156,6 +156,11 @@ bool host_leaving(const struct host *h)
     return h->leaving;
 }
 
+bool host_left(const struct host *h)
+{
+    return h->left;
+}
+
 bool host_failed(const struct host *h)
 {
     return h->failed;

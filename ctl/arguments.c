@@ -30,7 +30,8 @@ static size_t common_options(struct option option[COMMON], struct arguments *out
                     "for a daemon that runs several servers: x,y,z of one of them, or all", false},
         [JSON] = {"json", OPTION_FLAG, TO(json), NULL, "print JSON: one object a line", false},
         [WATCH] = {"watch", OPTION_SECONDS, TO(every), "[TIME]", "repeat the command every TIME (1s)", false},
-        [ROUNDS] = {"rounds", OPTION_COUNT, TO(rounds), "N", "with --watch: end after N times", false},
+        [ROUNDS] = {"rounds", OPTION_COUNT, TO(rounds), "N", "repeat the command N times: every 1s, or as --watch says",
+                    false},
         [TIMEOUT] = {"timeout", OPTION_SECONDS, TO(timeout), "TIME",
                      "give up when the daemon is silent for so long (10s)", false},
         [HELP] = {"help", OPTION_FLAG, TO(help), NULL, "what a command does, with examples", false},
@@ -97,7 +98,7 @@ static int on_given(void *context, const struct option *option, const char *text
     struct reading *r = context;
     size_t which = (size_t)(option - r->table);
     if (which < COMMON) {
-        r->out->watch = r->out->watch || which == WATCH;
+        r->out->watch = r->out->watch || which == WATCH || which == ROUNDS;
         return 0;
     }
     if (r->out->options == ARGUMENTS_OPTIONS) {

@@ -35,7 +35,7 @@ struct arguments_given {
 struct arguments {
     const char *socket, *node, *lab, *server;
     bool json, help, version;
-    bool watch;      /* repeat the command, */
+    bool watch;      /* repeat the command (--watch or --rounds), */
     cw_span every;   /* with this time between two of its beginnings (1 s), */
     uint64_t rounds; /* so many times; 0: for ever */
     cw_span timeout; /* 0: not given */

@@ -49,16 +49,35 @@ static void show_finding(const struct call *call, const struct message *m)
     fprintf(call->out, "    do: %s\n\n", message_get_text(m, "do", ""));
 }
 
+/* Findings that are no more than a note: nothing is wrong. */
+static size_t notes_of(const struct rows *rows)
+{
+    size_t notes = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        notes += message_get_integer(rows->row[i], "severity", 0) >= SEVERITIES - 1;
+    }
+    return notes;
+}
+
 static void show_sum(const struct call *call, const struct rows *rows, const struct asked *a)
 {
     bool one = a->servers == 1 && a->server[0] != '\0';
+    size_t notes = notes_of(rows), findings = rows->count - notes;
+    char more[40] = "";
+    if (notes > 0) {
+        snprintf(more, sizeof more, "%zu note%s", notes, notes == 1 ? "" : "s");
+    }
     if (rows->count == 0 && one) {
         fprintf(call->out, "nothing is wrong with %s; cwctl doctor --all asks every server\n", a->server);
     } else if (rows->count == 0) {
         fprintf(call->out, "nothing is wrong: %" PRId64 " servers asked\n", a->servers);
+    } else if (findings == 0) {
+        fprintf(call->out, "nothing is wrong, %s; %" PRId64 " of %" PRId64 " server%s answered\n", more, a->answered,
+                a->servers, a->servers == 1 ? "" : "s");
     } else {
-        fprintf(call->out, "%zu finding%s, worst first; %" PRId64 " of %" PRId64 " server%s answered\n", rows->count,
-                rows->count == 1 ? "" : "s", a->answered, a->servers, a->servers == 1 ? "" : "s");
+        fprintf(call->out, "%zu finding%s%s%s, worst first; %" PRId64 " of %" PRId64 " server%s answered\n", findings,
+                findings == 1 ? "" : "s", notes > 0 ? " and " : "", more, a->answered, a->servers,
+                a->servers == 1 ? "" : "s");
     }
 }
 
@@ -82,7 +101,7 @@ int run_doctor(struct call *call)
         if (!call->arguments->json) {
             show_sum(call, &rows, &asked);
         }
-        code = rows.count > 0 ? EXIT_NO : EXIT_FINE;
+        code = rows.count > notes_of(&rows) ? EXIT_NO : EXIT_FINE;
     }
     rows_clear(&rows);
     return code;

@@ -98,8 +98,7 @@ static struct shown *last_of(struct history *h, const char *server)
 }
 
 /*
- * Shows what was not shown before, in order of time. An event of the daemon itself bears no server while that has no
- * place, and shares its daemon's stream.
+ * Shows what was not shown before, in order of time. An event of a daemon that has no place yet bears no server.
  */
 static void show_new(const struct call *call, const struct rows *rows, struct history *h)
 {
@@ -152,8 +151,9 @@ int run_events(struct call *call)
     struct history history = {NULL, 0};
     bool stay = call_given(call, "follow") != NULL, all = call_given(call, "all") != NULL;
     int code = EXIT_FINE;
-    bool keys = call->keys != NULL && call->keys->on; /* q must end it, so that no request may wait for ever */
-    if (stay && !all && !keys) {
+    /* q must end it, and --timeout when the daemon does not answer, so that no request may wait for ever. */
+    bool ask = (call->keys != NULL && call->keys->on) || call->arguments->timeout.ns > 0;
+    if (stay && !all && !ask) {
         struct request_draft *request = call_request(call, "events");
         int rc = call_ask(call, request, (cw_span){0}, show_now, call, &code);
         request_draft_close(request);

@@ -190,7 +190,8 @@ static const struct command table[] = {
      "  cwctl links\n  cwctl links +x --json", "", 0, 1, "links", link_columns, NULL, NULL},
     {"servers", "", "every server of the torus, as seen from here",
      "State: up (in the view by which packets are routed), feared (perhaps alive: keys that the server may own are not "
-     "delivered elsewhere yet), leaving, or down. BY: the links on shortest paths to the server.",
+     "delivered elsewhere yet), leaving (in order, and still forwards), left (in order), or down (without a word). BY: "
+     "the links on shortest paths to the server.",
      "  cwctl servers\n  cwctl servers --json | jq 'select(.state != \"up\")'", "", 0, 0, "servers", server_columns,
      NULL, NULL},
     {"routes", "[SERVER]", "hops and links from here to a server, or to all",
@@ -299,18 +300,20 @@ static const struct command table[] = {
      "  cwctl wiring\n  cwctl wiring --all", "all", 0, 0, "wiring", NULL, show_wiring, NULL},
     {"doctor", "", "what is wrong, by cause, worst first, and what to do about it",
      "Each finding is one sentence and one command, or what to do by hand. grave: keys are not delivered here, or "
-     "could "
-     "be delivered twice; broken: a link that should be up is not; warning, note: it works. With --all, every server "
-     "in "
-     "view is asked, and what several of them see of one fault is told once, where it is. A server that nobody reaches "
-     "is asked on its own machine. Exit code 0: nothing was found; 1: something was.",
+     "could be delivered twice; broken: a link that should be up is not; warning: it works, and not as it should; "
+     "note: "
+     "nothing is wrong, as with a server that left in order. With --all, every server in view is asked, and what "
+     "several of them see of one fault is told once, where it is. A server that nobody reaches is asked on its own "
+     "machine. Exit code 0: nothing is wrong; 1: something is.",
      "  cwctl doctor\n  cwctl doctor --all\n  cwctl doctor --all --json | jq -r .text", "all", 0, 0, NULL, NULL, NULL,
      run_doctor},
     {"events", "", "what has happened, in order: links, servers, keys, services, job records, files",
-     "Each daemon keeps the last 1,024 events. TIME, SERVER, KIND: link, carrier, cable, view (servers that came and "
-     "went), keys (which keys are delivered there), service, or the name of the service that says something. With "
+     "Each daemon keeps the last 1,024 events. TIME, SERVER, KIND: link, carrier, cable, view (a server came, left "
+     "in order, or is down), keys (which keys are delivered there), service, or the name of the service that says "
+     "something. With "
      "--all, "
-     "those of every server in view, in the order of their clocks. --follow goes on until q or Ctrl-C.",
+     "those of every server in view, in the order of their clocks. --follow goes on until q or Ctrl-C; with --timeout, "
+     "until the daemon does not answer for so long, however long nothing happens.",
      "  cwctl events\n  cwctl events --all --follow\n  cwctl events --json | jq 'select(.kind == \"view\")'",
      "all follow", 0, 0, NULL, NULL, NULL, run_events},
     {"plan", "XxYxZ", "every cable of a torus of that extent, before there is one",
@@ -460,6 +463,24 @@ const struct command *commands_find(const char *const *words, int count, int *us
         }
     }
     return best != NULL ? best : abbreviated(words, count, used);
+}
+
+const char *commands_option_help(const struct command *c, const struct arguments_option *option)
+{
+    static const struct {
+        const char *command, *option, *help;
+    } own[] = {
+        {"drops", "all", "show causes of which nothing was dropped, too"},
+        {"wiring", "all", "show every cable of the torus, not only those of this server"},
+        {"doctor", "all", "ask every server in view, and put together what they say"},
+        {"events", "all", "show the events of every server in view, not only those of this daemon"},
+    };
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        if (strcmp(own[i].command, c->name) == 0 && strcmp(own[i].option, option->name) == 0) {
+            return own[i].help;
+        }
+    }
+    return option->help;
 }
 
 bool commands_takes(const struct command *c, const struct arguments_option *option)

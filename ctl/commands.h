@@ -67,6 +67,8 @@ const struct arguments_option *commands_options(void);
 const char *commands_refusal(const struct arguments_given *given);
 /* The command that the words begin with, and in *used how many of them are its name; NULL: none. */
 const struct command *commands_find(const char *const *words, int count, int *used);
+/* What the option does in this command: its own words, or those of all commands that have an option of the name. */
+const char *commands_option_help(const struct command *c, const struct arguments_option *option);
 bool commands_takes(const struct command *c, const struct arguments_option *option);
 /* True for a command that needs no daemon. */
 bool commands_alone(const struct command *c);

@@ -161,10 +161,19 @@ static void join_misnamed(struct rows *rows)
 
 /* ---- What follows from what -------------------------------------------------------------------------------------- */
 
+/* A link went down lately since the server at one of its ends did: others saw that server begin anew, or miss it. */
+static bool went_with_server(const struct message *f, const struct message *m)
+{
+    static const char *const causes[] = {"restarts", "left", "server-down", NULL};
+    return is(f, "cause", "flapping") && is_any(m, "cause", causes) &&
+           (equal(m, "expected", f, "expected") || equal(m, "expected", f, "server"));
+}
+
 /* Is there a finding with its own cause at the far end of this one's cable, or about the far server as a whole? */
 static bool explained(const struct rows *rows, const struct message *f)
 {
-    static const char *const follows[] = {"deaf", "no-carrier", "coming-up", "flapping", "server-down", "mtu", NULL};
+    static const char *const follows[] = {"deaf",     "no-carrier",  "coming-up", "flapping",
+                                          "restarts", "server-down", "mtu",       NULL};
     static const char *const causes[] = {
         "interface-down", "interface-missing", "unconfigured", "version", "cluster", "settings",
         "cable",          "swapped",           "half",         NULL};
@@ -179,8 +188,8 @@ static bool explained(const struct rows *rows, const struct message *f)
         bool there = equal(m, "server", f, "expected");
         bool end = there && same_end(m, "server", "link", f, "expected", "expected_port");
         bool narrow = end && is(m, "cause", "mtu") && !is(f, "cause", "mtu");
-        if ((end && is_any(m, "cause", causes)) || narrow || (there && is(m, "cause", "stalled")) ||
-            (there && is(m, "cause", "place"))) {
+        if (went_with_server(f, m) || (end && is_any(m, "cause", causes)) || narrow ||
+            (there && is(m, "cause", "stalled")) || (there && is(m, "cause", "place"))) {
             return true;
         }
     }
@@ -239,6 +248,22 @@ static void join_ends(struct rows *rows)
     }
 }
 
+/* The finding is about a cable of that server. */
+static bool touches(const struct message *m, const char *server)
+{
+    return is(m, "server", server) || is(m, "expected", server);
+}
+
+static unsigned flapping_at(const struct rows *rows, const char *server)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct message *m = rows->row[i];
+        count += m != NULL && is(m, "cause", "flapping") && touches(m, server);
+    }
+    return count;
+}
+
 /* "0,0,1, 0,1,0 and 4 more" */
 static void add_name(char *names, size_t room, unsigned count, const char *name)
 {
@@ -248,10 +273,56 @@ static void add_name(char *names, size_t room, unsigned count, const char *name)
     }
 }
 
+/* The servers at the other ends of cables that share this one. Leaves out all of these findings but f. */
+static unsigned take_cables(struct rows *rows, const struct message *f, const char *hub, char *names, size_t room)
+{
+    unsigned count = 0, ends = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct message *m = rows->row[i];
+        if (m == NULL || !is(m, "cause", "flapping") || !touches(m, hub)) {
+            continue;
+        }
+        const char *far = is(m, "server", hub) ? field(m, "expected") : field(m, "server");
+        if (strstr(names, far) == NULL) {
+            add_name(names, room, ends++, far);
+        }
+        count++;
+        if (m != f) {
+            drop(rows, i);
+        }
+    }
+    return count;
+}
+
+/* Several cables that went down lately, and one server that is at an end of each: that is one fault. */
+static void join_flapping(struct rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        struct message *f = rows->row[i];
+        char names[TEXT] = "", hub[TEXT];
+        if (f == NULL || !is(f, "cause", "flapping")) {
+            continue;
+        }
+        unsigned near = flapping_at(rows, field(f, "server")), far = flapping_at(rows, field(f, "expected"));
+        if (near < 2 && far < 2) {
+            continue;
+        }
+        snprintf(hub, sizeof hub, "%s", field(f, near > far ? "server" : "expected"));
+        unsigned cables = take_cables(rows, f, hub, names, sizeof names);
+        message_text(f, "server", hub);
+        message_text(f, "link", "");
+        message_integer(f, "links", cables);
+        put(f, "text", "%u cables of %s went down lately (to %s): look at %s, or at what these cables share", cables,
+            hub, names, hub);
+        put(f, "do", "on %s: cwctl doctor; ip -s link", hub);
+    }
+}
+
 /* One server that all its neighbours miss, or that differs from all of them, is told of once. */
 static void join_by_far(struct rows *rows)
 {
-    static const char *const causes[] = {"server-down", "mtu", "settings", "cluster", "version", NULL};
+    static const char *const causes[] = {"server-down", "left",    "restarts", "mtu",
+                                         "settings",    "cluster", "version",  NULL};
     for (size_t i = 0; i < rows->count; i++) {
         struct message *f = rows->row[i];
         char names[TEXT] = "";
@@ -275,6 +346,9 @@ static void join_by_far(struct rows *rows)
             message_text(f, "link", "");
             message_text(f, "server", field(f, "expected"));
             put(f, "text", "%s is down: none of its neighbours hears it (asked: %s)", field(f, "expected"), names);
+        } else if (is(f, "cause", "left") || is(f, "cause", "restarts")) {
+            message_text(f, "link", "");
+            message_text(f, "server", field(f, "expected"));
         } else if (count > 1) {
             put(f, "text", "%s (so say %s)", field(f, "text"), names);
         }
@@ -417,6 +491,7 @@ void diagnose(struct rows *rows)
     join_exchanged(rows);
     drop_explained(rows);
     join_ends(rows);
+    join_flapping(rows);
     join_by_far(rows);
     join_by_near(rows);
     close_ranks(rows);

@@ -109,7 +109,9 @@ void help_command(const struct command *c, FILE *out)
     }
     for (const struct arguments_option *o = commands_options(); o->name != NULL; o++) {
         if (commands_takes(c, o)) {
-            arguments_help_option(o, out);
+            struct arguments_option own = *o;
+            own.help = commands_option_help(c, o);
+            arguments_help_option(&own, out);
         }
     }
     fprintf(out, "\nOptions of all commands:\n");

@@ -85,6 +85,12 @@ static int check(const struct command *c, const struct arguments *a, int used)
             return EXIT_USAGE;
         }
     }
+    if (c->run == run_events && a->watch) {
+        fprintf(stderr,
+                "cwctl: events takes no --watch and no --rounds, which would print all of them again and again: "
+                "--follow goes on with what happens\n");
+        return EXIT_USAGE;
+    }
     char near[HELP_NAME];
     if (a->words - used > c->most && help_group_size(c->name) > 0 && help_nearest(c->name, a->word[used], near)) {
         fprintf(stderr, "cwctl: %s has no command '%s'; did you mean %s?\n", c->name, a->word[used], near);

@@ -53,8 +53,8 @@ static const char *colour_of(const char *text)
     static const char *const good[] = {"up", "serving", "yes", "root", "self", NULL};
     static const char *const bad[] = {"down",          "no-carrier", "no-interface", "miswired", "fenced", "no",
                                       "supposed-dead", "half",       "grave",        "broken",   NULL};
-    static const char *const between[] = {"init",    "exchange", "pending",   "damped",  "joining", "searching",
-                                          "leaving", "feared",   "root-then", "warning", NULL};
+    static const char *const between[] = {"init",    "exchange", "pending", "damped",    "joining", "searching",
+                                          "leaving", "left",     "feared",  "root-then", "warning", NULL};
     if (among(text, good)) {
         return "\033[32m";
     }

@@ -241,6 +241,7 @@ struct daemon {
     bool stored;               /* state_file is open */
     bool dropped;              /* the rights were given up */
     bool looked;               /* missing neighbours were logged */
+    bool signalled;            /* it was told to end by a signal */
     struct upcall_mark mark;   /* without a watcher, which has one of its own */
     const char *priority_note; /* what is missing of the priority that is configured; NULL: nothing is */
     struct shim *shim[CW_LINK_COUNT];
@@ -425,12 +426,17 @@ static bool open_doors(struct daemon *d)
            fail(d, "memcached's clients cannot be served", why);
 }
 
+/* A server that leaves because it was asked to over the control socket is not cut short by the first signal. */
 static void on_end(void *context, struct host *h)
 {
-    (void)context;
+    struct daemon *d = context;
+    bool again = d->signalled;
+    d->signalled = true;
     notify_send("STOPPING=1");
-    LOG(host_log(h), CW_LOG_INFO, host_leaving(h) ? "ends at once" : "leaves in order; another signal ends at once");
-    host_leave(h);
+    LOG(host_log(h), CW_LOG_INFO, again ? "ends at once" : "leaves in order; another signal ends at once");
+    if (again || !host_leaving(h)) {
+        host_leave(h);
+    }
 }
 
 static void on_hangup(void *context, struct host *h)
@@ -487,8 +493,7 @@ static bool listen_to_signals(struct daemon *d)
 {
     cw_span watchdog = notify_watchdog(), patience = CW_SEC(PATIENCE_SEC);
     signal(SIGPIPE, SIG_IGN);
-    bool good = host_on_signal(d->host, SIGTERM, on_end, NULL) == 0 &&
-                host_on_signal(d->host, SIGINT, on_end, NULL) == 0 &&
+    bool good = host_on_signal(d->host, SIGTERM, on_end, d) == 0 && host_on_signal(d->host, SIGINT, on_end, d) == 0 &&
                 host_on_signal(d->host, SIGHUP, on_hangup, NULL) == 0 &&
                 (d->config.place == CONFIG_WHOLE || host_every(d->host, patience, on_patience, d) == 0) &&
                 (d->log == NULL || host_every(d->host, CW_SEC(1), on_second, d) == 0) &&
@@ -573,6 +578,18 @@ static void close_all(struct daemon *d)
     }
 }
 
+static void log_end(const struct daemon *d, bool good)
+{
+    if (!good) {
+        LOG(d->log, CW_LOG_ERROR, "ended: the server could not go on");
+    } else if (host_left(d->host)) {
+        LOG(d->log, CW_LOG_INFO, "ended in order");
+    } else {
+        LOG(d->log, CW_LOG_WARN, "ended before it had left in order",
+            {"why", "it was told to end at once, or its neighbours took no goodbye in time"});
+    }
+}
+
 int main(int argc, char **argv)
 {
     static struct daemon daemon; /* large, and there is one */
@@ -591,7 +608,7 @@ int main(int argc, char **argv)
         notify_send("READY=1");
         host_run(d->host);
         good = !host_failed(d->host);
-        LOG(d->log, good ? CW_LOG_INFO : CW_LOG_ERROR, good ? "ended in order" : "ended: the server could not go on");
+        log_end(d, good);
     }
     close_all(d);
     log_close(d->log);

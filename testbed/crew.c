@@ -15,10 +15,10 @@
 
 enum { ROUNDS = 1000, ROUND_US = 1000 };
 
-const char *crew_state_name(enum crew_state state)
+const char *crew_state_name(const struct crew *c)
 {
     static const char *const names[] = {[CREW_DEAD] = "dead", [CREW_RUNS] = "running", [CREW_PAUSED] = "paused"};
-    return names[state];
+    return c->state == CREW_RUNS && c->leaves ? "leaving" : names[c->state];
 }
 
 /*
@@ -139,7 +139,7 @@ int crew_start(struct crew *c, const struct crew_order *order)
     c->started = peer_clock();
     c->resume = CW_NEVER;
     c->starts++;
-    c->asked = false;
+    c->asked = c->leaves = false;
     return 0;
 }
 
@@ -157,9 +157,15 @@ int crew_terminate(struct crew *c)
     if (c->state == CREW_DEAD) {
         return -ESRCH;
     }
-    c->asked = true;
-    (void)kill(c->pid, SIGCONT);
-    return kill(c->pid, SIGTERM) < 0 ? -errno : 0;
+    if (c->leaves) {
+        return -EALREADY;
+    }
+    if (kill(c->pid, SIGTERM) < 0) {
+        return -errno;
+    }
+    c->asked = c->leaves = true;
+    (void)crew_continue(c); /* it may have been paused */
+    return 0;
 }
 
 int crew_pause(struct crew *c, cw_time resume)
@@ -191,6 +197,7 @@ void crew_ended(struct crew *c, int status)
     c->pid = 0;
     c->outside = 0;
     c->status = status;
+    c->leaves = false;
     c->resume = CW_NEVER;
     c->ended = peer_clock();
 }

@@ -24,6 +24,7 @@ struct crew {
     unsigned starts; /* how often it was started */
     int status;      /* what wait() said of its last process that ended; -1: none has ended yet */
     bool asked;      /* the lab ordered that end */
+    bool leaves;     /* it was told to leave in order, and has not ended yet */
 };
 
 struct crew_order {
@@ -44,7 +45,10 @@ CW_MUST_CHECK int crew_start(struct crew *c, const struct crew_order *order);
  * SIGKILL. whole: to everything that it started, too, so that nobody is left to say goodbye. -ESRCH: it does not run.
  */
 int crew_kill(struct crew *c, bool whole);
-/* SIGTERM: it leaves in good order. -ESRCH. */
+/*
+ * SIGTERM: it leaves in good order. -ESRCH; -EALREADY: it does so already, and gets no second signal, which would make
+ * it end at once.
+ */
 int crew_terminate(struct crew *c);
 /* SIGSTOP, and SIGCONT. resume: when the caller will let it go on. -ESRCH, -EALREADY. */
 int crew_pause(struct crew *c, cw_time resume);
@@ -52,6 +56,7 @@ int crew_continue(struct crew *c);
 /* Its process has ended with this status of wait(). */
 void crew_ended(struct crew *c, int status);
 
-const char *crew_state_name(enum crew_state state);
+/* "dead", "running", "leaving" or "paused". Static. */
+const char *crew_state_name(const struct crew *c);
 
 #endif

@@ -117,7 +117,7 @@ static int run_status(struct asked *a)
         size_t length;
         char name[TORUS_TEXT];
         message_text(row, "server", lab_daemon_name(&k->lab, s, name));
-        message_text(row, "state", crew_state_name(c->state));
+        message_text(row, "state", crew_state_name(c));
         message_integer(row, "pid", c->outside);
         message_integer(row, "starts", c->starts);
         message_real(row, "seconds",
@@ -174,11 +174,15 @@ static int run_power_off(struct asked *a)
 static int run_leave(struct asked *a)
 {
     int rc = need_process(a);
-    if (rc == 0) {
-        keeper_note(a->k, "leave", a->server, "");
-        rc = crew_terminate(&a->k->crew[a->server]);
+    if (rc < 0) {
+        return rc;
     }
-    return rc;
+    struct crew *c = &a->k->crew[a->server];
+    if (c->state != CREW_DEAD && !c->leaves) {
+        keeper_note(a->k, "leave", a->server, ""); /* written before the signal is sent */
+    }
+    rc = crew_terminate(c);
+    return rc == -EALREADY ? 1 : rc;
 }
 
 static int run_restore(struct asked *a)
@@ -190,6 +194,9 @@ static int run_restore(struct asked *a)
     if (a->k->down[a->server] != CW_LINKS_NONE) {
         set_links(a, true);
         a->k->down[a->server] = CW_LINKS_NONE;
+    }
+    if (a->k->crew[a->server].leaves) {
+        return refuse(a, -EBUSY, "it is leaving, and can be restored once it has left");
     }
     rc = keeper_start(a->k, a->server);
     return rc == -EALREADY ? refuse(a, rc, "its daemon runs already: there is nothing to restore") : rc;

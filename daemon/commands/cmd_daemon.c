@@ -41,6 +41,10 @@ void cmd_log_level(struct request *r)
 void cmd_leave(struct request *r)
 {
     struct host *h = commands_host(r);
+    if (host_leaving(h)) { /* a second call of host_leave() would cut the leaving short */
+        request_refuse(r, -EALREADY, "it is leaving already");
+        return;
+    }
     LOG(host_log(h), CW_LOG_INFO, "asked to leave", {"by", "cwctl"});
     request_done(r, 0); /* this comes first, for the loop may stop in this turn */
     host_leave(h);

@@ -21,10 +21,11 @@ struct follower {
     uint64_t missed;
 };
 
-static void tell(struct request *r, const struct event *event)
+static void tell(struct request *r, const struct host *h, const struct event *event)
 {
     const struct rows_reader out = commands_rows(r);
-    events_tell(event, &out);
+    char whose[TORUS_TEXT];
+    events_tell(event, host_events_of(h, whose), &out);
 }
 
 static void on_event(void *context, const struct event *event)
@@ -39,7 +40,7 @@ static void on_event(void *context, const struct event *event)
             request_row(f->r);
             f->missed = 0;
         }
-        tell(f->r, event);
+        tell(f->r, f->h, event);
     }
 }
 
@@ -103,7 +104,7 @@ void cmd_events(struct request *r)
         return;
     }
     for (uint64_t at = (uint64_t)after; (event = events_next(host_events(h), at)) != NULL; at = event->at_us) {
-        tell(r, event);
+        tell(r, h, event);
     }
     if (stay) {
         follow(r, h);

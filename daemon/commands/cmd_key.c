@@ -97,7 +97,7 @@ static void tell_order(struct explanation *x, cw_server root, cw_server then)
         request_text(x->r, "part", "order");
         request_integer(x->r, "place", i);
         request_server(x->r, "server", torus_coord(x->t, s));
-        request_text(x->r, "state", !up ? "down" : !spared ? "supposed-dead" : "up");
+        request_text(x->r, "state", !up ? host_state_of(x->here, s) : !spared ? "supposed-dead" : "up");
         request_text(x->r, "role", role_of(s, root, then, up && spared));
         request_row(x->r);
     }

@@ -8,23 +8,13 @@
 
 /* ---- servers ----------------------------------------------------------------------------------------------------- */
 
-static const char *state_of(struct linkstate *ls, cw_server s, const struct record *record)
+static void tell_server(struct request *r, struct host_server *here, const struct torus *t, cw_server s)
 {
-    if (reach_has(ls_committed(ls), s)) {
-        return "up";
-    }
-    if (record != NULL && (record->flags & RECORD_LEAVING)) {
-        return "leaving";
-    }
-    return reach_has(ls_optimistic(ls), s) ? "feared" : "down";
-}
-
-static void tell_server(struct request *r, struct linkstate *ls, const struct torus *t, cw_server s)
-{
+    struct linkstate *ls = node_linkstate(here->node);
     const struct record *record = ls_record(ls, s);
     unsigned hops = ls_hops(ls, s);
     request_server(r, "server", torus_coord(t, s));
-    request_text(r, "state", state_of(ls, s, record));
+    request_text(r, "state", host_state_of(here, s));
     if (hops != UINT_MAX) {
         request_integer(r, "hops", hops);
     }
@@ -43,10 +33,9 @@ void cmd_servers(struct request *r)
     if (server == NULL) {
         return;
     }
-    struct linkstate *ls = node_linkstate(server->node);
     const struct torus *t = host_torus(commands_host(r));
     for (cw_server s = 0; s < t->servers; s++) {
-        tell_server(r, ls, t, s);
+        tell_server(r, server, t, s);
     }
     request_done(r, 0);
 }

@@ -2,6 +2,7 @@
 #include "daemon/host/doctor.h"
 
 #include "daemon/host/doctor_cables.h"
+#include "daemon/host/doctor_flaps.h"
 #include "daemon/host/internal.h"
 
 #include "base/quantity.h"
@@ -12,13 +13,54 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 enum {
-    FLAPS_TOLD = 2,         /* times that a link went down lately, from which on that is told */
     FRAMES_OF_SOMEBODY = 5, /* received, and no hello among them */
 };
-static const cw_span lately = CW_SEC(10);  /* frames of another wire version that are older say nothing of now */
-static const cw_span together = CW_SEC(2); /* rests that end so close to one another began together */
+static const cw_span lately = CW_SEC(10); /* frames of another wire version that are older say nothing of now */
+
+static void say_coming_up(struct doctor *d, cw_link link, const struct ls_link_info *info,
+                          enum doctor_severity severity)
+{
+    char far[TORUS_TEXT];
+    torus_format(info->expected, far);
+    doctor_say(d, severity, "coming-up", link, "the link %s to %s is coming up (%s)", quantity_link_name(link), far,
+               info->state);
+    doctor_do(d, "cwctl links %s", quantity_link_name(link));
+}
+
+/*
+ * The link came to its state just now, so that nothing can be said of it yet: a neighbour that has begun a moment ago
+ * hears nothing before its first interval of hellos is over, and is not believed to be dead before `dead`.
+ */
+static bool is_young(const struct doctor *d, const struct ls_link_info *info)
+{
+    return cw_time_since(host_now(d->s->host), info->since).ns < 2 * host_config(d->s->host)->timers.dead.ns;
+}
+
+/* Nothing is wrong with the link to a neighbour that has left in order. Gives true when it has told that. */
+static bool look_at_leave(struct doctor *d, cw_link link, const struct ls_link_info *info)
+{
+    cw_server server = torus_id(host_torus(d->s->host), info->expected);
+    int64_t at_us = (int64_t)host_left_us(d->s, server);
+    time_t at = (time_t)(at_us / 1000000);
+    char far[TORUS_TEXT], when[40] = "";
+    struct tm parts;
+    if (strcmp(host_state_of(d->s, server), "left") != 0) {
+        return false;
+    }
+    torus_format(info->expected, far);
+    if (at_us != 0 && localtime_r(&at, &parts) != NULL) {
+        strftime(when, sizeof when, " at %F %T", &parts);
+    }
+    doctor_say(d, DOCTOR_NOTE, "left", link, "%s left in order%s; start it again when you like", far, when);
+    if (at_us != 0) {
+        d->out->integer(d->out->context, "left_us", at_us);
+    }
+    doctor_do(d, "on %s: systemctl start cubewayd", far);
+    return true;
+}
 
 /* ---- Links without a carrier ------------------------------------------------------------------------------------- */
 
@@ -42,7 +84,7 @@ static void look_at_medium(struct doctor *d, cw_link link, const struct ls_link_
         doctor_say(d, DOCTOR_BROKEN, "interface-down", link, "%s, the interface of %s, is switched off", shim.name,
                    name);
         doctor_do(d, "ip link set %s up", shim.name);
-    } else {
+    } else if (!look_at_leave(d, link, info)) { /* its machine may be off by now */
         doctor_say(
             d, DOCTOR_BROKEN, "no-carrier", link,
             "no carrier on %s (%s): the cable to %s of %s is not plugged in at both ends, or the interface there "
@@ -94,7 +136,7 @@ static bool look_at_version(struct doctor *d, cw_link link, const struct ls_link
 /* Nothing is heard from the neighbour, not even from a wrong one. */
 static void look_at_silence(struct doctor *d, cw_link link, const struct ls_link_info *info)
 {
-    if (look_at_version(d, link, info)) {
+    if (look_at_version(d, link, info) || look_at_leave(d, link, info)) {
         return;
     }
     const char *name = quantity_link_name(link), *port = quantity_link_name(cw_link_opposite(link));
@@ -110,6 +152,8 @@ static void look_at_silence(struct doctor *d, cw_link link, const struct ls_link
                    "cubeway",
                    count.rx_frames, name, far);
         doctor_do(d, "cwctl capture %s strange.pcapng; Wireshark shows what it is", name);
+    } else if (is_alive(d, info->expected) && is_young(d, info)) {
+        say_coming_up(d, link, info, DOCTOR_NOTE);
     } else if (is_alive(d, info->expected)) {
         doctor_say(d, DOCTOR_BROKEN, "deaf", link,
                    "%s is alive, and nothing comes from it over %s: that direction of the cable from its port %s is "
@@ -171,54 +215,16 @@ static void tell_loss(struct doctor *d, cw_link link, const struct ls_link_info 
 /* A link that is up, but not always, or not for all frames. */
 static void look_at_quality(struct doctor *d, cw_link link, const struct ls_link_info *info)
 {
-    char far[TORUS_TEXT];
     struct shim_info shim;
-    torus_format(info->expected, far);
     shim_info(d->s->link[link].shim, &shim);
     if (info->loss_in.bad || info->loss_out.bad) {
         tell_loss(d, link, info, shim.name);
-    } else if (info->flaps >= (info->committed ? FLAPS_TOLD : 1)) {
-        doctor_say(d, DOCTOR_WARNING, "flapping", link,
-                   "the link %s to %s went down %u time%s lately%s: its cable is bad, or %s is restarting",
-                   quantity_link_name(link), far, info->flaps, info->flaps == 1 ? "" : "s",
-                   info->committed ? ", and is up now" : ", and rests now", far);
-        doctor_do(d, "ip -s link show %s", shim.name);
+    } else {
+        doctor_flapped(d, link);
     }
 }
 
 /* ---- This server itself ------------------------------------------------------------------------------------------ */
-
-/* All links went down at the same moment, which no cable does. Gives true when it has told that. */
-static bool look_for_stall(struct doctor *d)
-{
-    const struct ls_timers *t = &host_config(d->s->host)->timers;
-    char dead[QUANTITY_TEXT];
-    cw_time first = CW_NEVER, last = {0};
-    unsigned damped = 0, exist = 0, flaps = 0;
-    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        const struct ls_link_info *i = &d->info[link];
-        bool counts = i->exists && d->s->link[link].shim != NULL && d->s->link[link].carrier;
-        exist += counts;
-        flaps += counts && i->flaps > 0;
-        if (counts && strcmp(i->state, "damped") == 0) {
-            first = damped == 0 || cw_time_before(i->rest, first) ? i->rest : first;
-            last = damped == 0 || cw_time_before(last, i->rest) ? i->rest : last;
-            damped++;
-        }
-    }
-    bool now = damped == exist && cw_time_since(last, first).ns <= together.ns;
-    if (exist < 2 || flaps < exist || (damped > 0 && !now)) {
-        return false;
-    }
-    quantity_span_format(t->dead, dead);
-    doctor_say(
-        d, now ? DOCTOR_GRAVE : DOCTOR_WARNING, "stalled", CW_LINK_SELF,
-        "all %u links of this server went down at the same moment%s: not its cables, but the server itself stood "
-        "still for longer than timers.dead (%s)",
-        exist, now ? " and rest now" : " lately", dead);
-    doctor_do(d, "give it a processor: priority = realtime, or longer timers (docs/operating.md, \"Ending, dying\")");
-    return true;
-}
 
 static void look_at_counters(struct doctor *d)
 {
@@ -289,9 +295,9 @@ static void look_at_link(struct doctor *d, cw_link link)
 {
     const struct ls_link_info *info = &d->info[link];
     const struct host_link *l = &d->s->link[link];
-    char far[TORUS_TEXT];
-    torus_format(info->expected, far);
     if (l->shim == NULL) {
+        char far[TORUS_TEXT];
+        torus_format(info->expected, far);
         doctor_say(d, DOCTOR_BROKEN, "unconfigured", link,
                    "no interface is configured for %s, whose cable goes to %s of %s", quantity_link_name(link),
                    quantity_link_name(cw_link_opposite(link)), far);
@@ -299,24 +305,20 @@ static void look_at_link(struct doctor *d, cw_link link)
     } else if (!l->carrier) {
         look_at_medium(d, link, info);
     } else if (info->committed || (strcmp(info->state, "damped") == 0 && is_alive(d, info->expected))) {
-        if (!d->stalled) {
-            look_at_quality(d, link, info);
-        }
+        look_at_quality(d, link, info);
     } else if (strcmp(info->state, "damped") == 0) {
-        if (!d->stalled) {
+        if (!(d->stood & cw_links_of(link))) { /* who has just stood still has heard of nobody yet */
             look_at_silence(d, link, info);
         }
     } else if (info->miswired || (strcmp(info->state, "down") == 0 && heard_stranger(d, info, link))) {
         d->info[link].miswired = true;
         doctor_stranger(d, link);
-    } else if (strcmp(info->state, "init") == 0) {
+    } else if (strcmp(info->state, "init") == 0 && !is_young(d, info)) {
         look_at_half(d, link, info);
     } else if (strcmp(info->state, "down") == 0) {
         look_at_silence(d, link, info);
     } else {
-        doctor_say(d, DOCTOR_WARNING, "coming-up", link, "the link %s to %s is coming up (%s)",
-                   quantity_link_name(link), far, info->state);
-        doctor_do(d, "cwctl links %s", quantity_link_name(link));
+        say_coming_up(d, link, info, is_young(d, info) ? DOCTOR_NOTE : DOCTOR_WARNING);
     }
 }
 
@@ -338,12 +340,13 @@ unsigned doctor_look(struct host_server *s, const struct rows_reader *out)
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         ls_link_info(d.ls, link, &d.info[link]);
     }
-    d.stalled = look_for_stall(&d);
+    doctor_stall(&d);
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         if (d.info[link].exists) {
             look_at_link(&d, link);
         }
     }
+    doctor_flaps(&d);
     doctor_cables(&d);
     look_at_counters(&d);
     if (s->host->boot != NULL) {

@@ -18,11 +18,12 @@ enum doctor_severity {
     DOCTOR_GRAVE = 1, /* keys are not delivered here, or could be delivered twice */
     DOCTOR_BROKEN,    /* a link that should be up is not */
     DOCTOR_WARNING,   /* it works, and not as it should */
+    DOCTOR_NOTE,      /* nothing is wrong: an operator may want to know of it */
 };
 
 /*
  * Writes a row about the server itself ("about": its version, its mtu), then one for each finding, to the reader.
- * Returns how many findings there are.
+ * Returns how many findings there are that are more than a note.
  */
 unsigned doctor_look(struct host_server *s, const struct rows_reader *out);
 /* The same for a server that has no place yet: what the search for one has found. */

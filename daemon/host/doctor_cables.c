@@ -32,7 +32,7 @@ void doctor_say(struct doctor *d, enum doctor_severity severity, const char *cau
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    d->found++;
+    d->found += severity < DOCTOR_NOTE;
     out->text(out->context, "server", d->self);
     out->text(out->context, "part", "finding");
     out->integer(out->context, "severity", severity);

@@ -17,11 +17,13 @@ struct doctor {
     const struct rows_reader *out;
     char self[TORUS_TEXT];
     struct ls_link_info info[CW_LINK_COUNT];
-    cw_links wrong; /* doctor_stranger() has met a wrong server or port there: for doctor_cables() */
-    cw_links told;  /* something was told of these */
-    bool stalled;
-    unsigned found;
-    cw_link link; /* of the finding under way */
+    cw_links wrong;       /* doctor_stranger() has met a wrong server or port there: for doctor_cables() */
+    cw_links told;        /* something was told of these */
+    cw_links flapped;     /* their flaps are to be told: for doctor_flaps() */
+    cw_links stood;       /* they went down last because this server stood still */
+    unsigned stood_flaps; /* so many of the flaps of each of these are explained by that */
+    unsigned found;       /* findings that are more than a note */
+    cw_link link;         /* of the finding under way */
 };
 
 /* Begins a finding: its sentence. doctor_do() ends it. */

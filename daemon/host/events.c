@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <time.h>
 
-static uint64_t time_of_day_us(void)
+uint64_t events_clock_us(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
@@ -18,7 +18,7 @@ static uint64_t time_of_day_us(void)
 void events_add(struct events *e, const cw_coord *server, const char *kind, const char *format, ...)
 {
     struct event *event = &e->ring[e->count++ % EVENTS_KEPT];
-    uint64_t now = time_of_day_us();
+    uint64_t now = events_clock_us();
     va_list args;
     e->last_us = now > e->last_us ? now : e->last_us + 1; /* the clock may be set back */
     *event = (struct event){.at_us = e->last_us, .placed = server != NULL};
@@ -49,13 +49,15 @@ const struct event *events_next(const struct events *e, uint64_t after)
     return first < e->count ? &e->ring[first % EVENTS_KEPT] : NULL;
 }
 
-void events_tell(const struct event *event, const struct rows_reader *out)
+void events_tell(const struct event *event, const char *whose, const struct rows_reader *out)
 {
     char server[TORUS_TEXT];
     out->integer(out->context, "at_us", (int64_t)event->at_us);
     if (event->placed) {
         torus_format(event->server, server);
         out->text(out->context, "server", server);
+    } else if (whose[0] != '\0') {
+        out->text(out->context, "server", whose);
     }
     out->text(out->context, "kind", event->kind);
     out->text(out->context, "text", event->text);

@@ -31,12 +31,17 @@ struct events {
     void *context;
 };
 
+/* The time of day, in us. */
+uint64_t events_clock_us(void);
 /* Adds an event of now. The texts are cut to what fits. server NULL: it has no place yet. */
 __attribute__((format(printf, 4, 5))) void events_add(struct events *e, const cw_coord *server, const char *kind,
                                                       const char *format, ...);
 /* The first kept event whose place is above `after`; NULL: there is none. */
 const struct event *events_next(const struct events *e, uint64_t after);
-/* Writes an event as a row: at_us, server, kind, text. */
-void events_tell(const struct event *event, const struct rows_reader *out);
+/*
+ * Writes an event as a row: at_us, server, kind, text. whose: what the daemon as a whole is called, for events of no
+ * single server (host_events_of()); "": it has no place yet, and its events have no field server.
+ */
+void events_tell(const struct event *event, const char *whose, const struct rows_reader *out);
 
 #endif

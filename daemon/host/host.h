@@ -145,14 +145,29 @@ const char *host_priority_note(const struct host *h);
  * processor. A neighbour that hears nothing for `dead` counts this server out, so links that were lost at that time
  * were lost to the machine, and not to the network.
  */
+enum { HOST_STALLS_KEPT = 32 };
 struct host_stalls {
     uint64_t count;
     cw_span longest;
-    cw_time last; /* when the last one ended; of no meaning while count is 0 */
+    cw_time last;                 /* when the last one ended; of no meaning while count is 0 */
+    cw_time at[HOST_STALLS_KEPT]; /* a ring: when number i of them ended is at i % HOST_STALLS_KEPT, 0 the first */
 };
 const struct host_stalls *host_stalls(const struct host *h);
 /* How often the loop has slept in a stream without waiting for frames of data (docs/shims.md, "The nap"). */
 uint64_t host_naps(const struct host *h);
+/*
+ * What has become of a server, as this one sees it: "up"; "leaving" (it leaves in order, and still forwards); "left"
+ * (it has left in order, and is away); "feared" (it is away, perhaps alive: its keys are not delivered elsewhere yet)
+ * or "down" (it is away, and has not said that it leaves; or it was never there). Static.
+ */
+const char *host_state_of(struct host_server *s, cw_server other);
+/* The time of day in us when this server saw another one leave in order; 0: it is here, was not seen to, or did not. */
+uint64_t host_left_us(struct host_server *s, cw_server other);
+/*
+ * What events of no single server belong to: this process's server, "all" when it runs several, "" while it has no
+ * place. Gives text.
+ */
+const char *host_events_of(const struct host *h, char text[static TORUS_TEXT]);
 /* Which build of the program this is (build.h). */
 const char *host_build(const struct host *h);
 /* Bytes of a frame, the same on every link of this process. */
@@ -175,6 +190,8 @@ void host_after(struct host_server *s, cw_links links);
  */
 void host_leave(struct host *h);
 bool host_leaving(const struct host *h);
+/* All servers have left in order: each has told everybody, and nothing was cut short. */
+bool host_left(const struct host *h);
 /* It leaves, or has left, because it cannot go on; the log says why. */
 bool host_failed(const struct host *h);
 

@@ -51,9 +51,10 @@ static uint64_t write_events(struct host *h, uint64_t from, struct rows_writer *
     struct page page = {.out = out};
     const struct rows_reader reader = {&page, page_integer, page_text, page_row};
     const struct event *event;
+    char whose[TORUS_TEXT];
     uint64_t after = from;
     while ((event = events_next(host_events(h), after)) != NULL) {
-        events_tell(event, &reader);
+        events_tell(event, host_events_of(h, whose), &reader);
         if (page.next != 0) {
             return after;
         }

@@ -87,6 +87,7 @@ struct pump_server {
     uint64_t notes;    /* ls_notes() when viewlog.c looked last */
     struct reach seen; /* the view that events told of last */
     void *seen_memory; /* of it; NULL while there is no node */
+    uint64_t *left_us; /* by server: host_left_us(); NULL as that is */
     struct viewlog viewlog;
 
     bool active; /* it is in the queue of servers to be served */
@@ -186,7 +187,7 @@ struct host {
     struct nap nap;
     struct host_stalls stalls;
     cw_span turn_longest; /* longest span between two readings of the clock in a turn */
-    bool leaving, done, failed;
+    bool leaving, left, done, failed;
     struct cw_packet *stash[HOST_STASH]; /* memory that frames are received into; owned */
     struct shim_frame in[HOST_STASH];
 };

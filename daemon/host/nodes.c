@@ -127,6 +127,7 @@ static int open_node(struct pump_server *s, uint64_t incarnation)
         return rc;
     }
     s->seen_memory = calloc(1, reach_bytes(h->torus.servers));
+    s->left_us = calloc(h->torus.servers, sizeof *s->left_us);
     if (s->seen_memory != NULL) { /* without it events tell of no views */
         reach_init(&s->seen, h->torus.servers, s->seen_memory);
         (void)reach_add(&s->seen, torus_id(&h->torus, s->face.self));
@@ -175,6 +176,8 @@ void host_end_node(struct pump_server *s)
     s->face.node = NULL;
     free(s->seen_memory);
     s->seen_memory = NULL;
+    free(s->left_us);
+    s->left_us = NULL;
     s->face.host->full -= s->viewlog.full;
     s->viewlog.full = false;
 }

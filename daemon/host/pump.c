@@ -302,7 +302,7 @@ static void note_stall(struct host *h, const struct pump_server *s, cw_time due,
 {
     cw_span late = cw_time_since(now, due);
     if (late.ns > h->config.timers.dead.ns / 2 && s->viewlog.live != CW_LINKS_NONE) {
-        h->stalls.count++;
+        h->stalls.at[h->stalls.count++ % HOST_STALLS_KEPT] = now;
         h->stalls.longest = late.ns > h->stalls.longest.ns ? late : h->stalls.longest;
         h->stalls.last = now;
     }
@@ -482,7 +482,7 @@ static void turn(struct host *h, cw_span limit)
         for (unsigned i = 0; i < h->count; i++) {
             serve_turn(&h->server[i], clock_now()); /* the last goodbyes */
         }
-        h->done = true;
+        h->left = h->done = true;
     }
 }
 

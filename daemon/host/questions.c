@@ -6,6 +6,7 @@
 #include "wire/frame.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 /* ---- Questions --------------------------------------------------------------------------------------------------- */
@@ -89,6 +90,36 @@ const struct host_stalls *host_stalls(const struct host *h)
     return &h->stalls;
 }
 
+const char *host_state_of(struct host_server *s, cw_server other)
+{
+    struct linkstate *ls = node_linkstate(s->node);
+    const struct record *record = ls_record(ls, other);
+    if (reach_has(ls_committed(ls), other)) {
+        return "up";
+    }
+    if (record != NULL && record->flags & RECORD_LEAVING) {
+        return ls_hops(ls, other) != UINT_MAX ? "leaving" : "left";
+    }
+    return reach_has(ls_optimistic(ls), other) ? "feared" : "down";
+}
+
+uint64_t host_left_us(struct host_server *s, cw_server other)
+{
+    const struct pump_server *p = host_pump_server(s);
+    return p->left_us != NULL ? p->left_us[other] : 0;
+}
+
+const char *host_events_of(const struct host *h, char text[static TORUS_TEXT])
+{
+    text[0] = '\0';
+    if (h->count > 1) {
+        snprintf(text, TORUS_TEXT, "all");
+    } else if (h->torus.servers != 0) {
+        torus_format(h->server[0].face.self, text);
+    }
+    return text;
+}
+
 const char *host_build(const struct host *h)
 {
     return h->build;
@@ -123,6 +154,11 @@ cw_time host_started(const struct host *h)
 bool host_leaving(const struct host *h)
 {
     return h->leaving;
+}
+
+bool host_left(const struct host *h)
+{
+    return h->left;
 }
 
 bool host_failed(const struct host *h)

@@ -300,26 +300,47 @@ static void look_at_keys_of(struct pump_server *s, cw_server home, const struct 
     }
 }
 
+/* The server that is in no view any more has said that it leaves. */
+static bool in_order(const struct pump_server *s, cw_server at)
+{
+    const struct record *record = ls_record(node_linkstate(s->face.node), at);
+    return record != NULL && record->flags & RECORD_LEAVING;
+}
+
+/* A server that came, or that is away now. */
+static void look_at_server(struct pump_server *s, cw_server at, bool here, bool told)
+{
+    bool left = !here && in_order(s, at);
+    char text[TORUS_TEXT];
+    if (s->left_us != NULL) {
+        s->left_us[at] = left ? events_clock_us() : 0;
+    }
+    if (told) {
+        torus_format(torus_coord(&s->face.host->torus, at), text);
+        events_add(s->face.host->events, &s->face.self, "view", "%s %s", text,
+                   here   ? "came"
+                   : left ? "left"
+                          : "is down");
+    }
+}
+
 /* Servers that came or went, and the roots that moved with them: only keys of servers that are or were away do. */
 static void look_at_view(struct pump_server *s)
 {
     struct host *h = s->face.host;
     const struct reach *now = ls_committed(node_linkstate(s->face.node));
     unsigned homes = 0;
-    char text[TORUS_TEXT];
     if (s->seen_memory == NULL || reach_equal(&s->seen, now)) {
         return;
     }
-    unsigned came = 0, went = 0;
+    unsigned came = 0, left = 0, down = 0;
     for (cw_server at = 0; (at = reach_next_change(&s->seen, now, at)) < h->torus.servers; at++) {
-        *(reach_has(now, at) ? &came : &went) += 1;
-        if (came + went <= CHANGES_TOLD) {
-            torus_format(torus_coord(&h->torus, at), text);
-            events_add(h->events, &s->face.self, "view", "%s %s", text, reach_has(now, at) ? "came" : "went");
-        }
+        *(reach_has(now, at) ? &came : in_order(s, at) ? &left : &down) += 1;
+        look_at_server(s, at, reach_has(now, at), came + left + down <= CHANGES_TOLD);
     }
-    if (came + went > CHANGES_TOLD) {
-        events_add(h->events, &s->face.self, "view", "in all, %u servers came and %u went", came, went);
+    if (came + left + down > CHANGES_TOLD) {
+        events_add(h->events, &s->face.self, "view", "in all, %u servers came, %u left and %u are down", came, left,
+                   down);
     }
     /* Who has not delivered any keys yet has none to lose. */
     for (cw_server home = 0; s->viewlog.serving && home < h->torus.servers && homes < HOMES_MOST; home++) {

@@ -108,13 +108,19 @@ enum adjacency_event adjacency_judge(const struct adjacency *a, uint32_t session
     return a->state == ADJ_INIT && !same ? ADJ_REPLACED : ADJ_HEARD;
 }
 
+unsigned adjacency_flaps(const struct adjacency *a, cw_time now)
+{
+    int64_t minutes = a->flaps == 0 ? 0 : cw_time_since(now, a->flapped).ns / quiet.ns;
+    return minutes > FLAPS_MAX ? 0 : a->flaps >> minutes;
+}
+
 /* Counts a flap, the end of an announced link: with each recent one the damping before the next try doubles. */
 static void flap(struct adjacency *a, const struct adjacency_timing *timing, cw_time now)
 {
-    int64_t minutes = a->flaps == 0 ? 0 : cw_time_since(now, a->flapped).ns / quiet.ns;
-    a->flaps = minutes > FLAPS_MAX ? 0 : a->flaps >> minutes;
+    a->flaps = adjacency_flaps(a, now);
     a->flaps += a->flaps < FLAPS_MAX;
     a->flapped = now;
+    a->flapped_life = a->peer_incarnation;
     int64_t rest = timing->damp.ns;
     for (unsigned i = 1; i < a->flaps && rest < timing->damp_max.ns; i++) {
         rest *= 2;
@@ -142,6 +148,7 @@ unsigned adjacency_step(struct adjacency *a, enum adjacency_event event, uint32_
     if ((a->state == ADJ_DOWN || a->state == ADJ_INIT) && cw_time_before(now, a->rest)) {
         a->state = ADJ_DAMPED;
     }
+    a->since = a->state == before ? a->since : now;
     if (a->state < ADJ_INIT) {
         a->peer_session = 0;
     }

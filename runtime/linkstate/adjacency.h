@@ -77,10 +77,12 @@ struct adjacency {
     uint32_t peer_session;     /* the neighbour's, from its hellos; 0 while it is not heard */
     uint64_t peer_incarnation; /* the neighbour's, from its hellos */
     cw_time heard;             /* when the neighbour was heard last; meaningless while peer_session is 0 */
+    cw_time since;             /* when it came to its state */
     cw_time announced;         /* since when the link is announced and not up at both ends; CW_NEVER: it is not so */
     cw_time rest;              /* until when the way up is closed by damping */
     cw_time flapped;           /* when the last flap was */
-    unsigned flaps;            /* recent flaps; halved with each minute without one */
+    uint64_t flapped_life;     /* the neighbour's incarnation in the adjacency that ended so */
+    unsigned flaps;            /* recent flaps when the last one was; adjacency_flaps() says how many are recent now */
 };
 
 /* A link without carrier. session is not 0. */
@@ -114,6 +116,9 @@ void adjacency_rest(struct adjacency *a, cw_time until);
 /* The event that time has brought: ADJ_SILENT, ADJ_RESTED, ADJ_OVERDUE or ADJ_NOTHING; and when to ask again. */
 enum adjacency_event adjacency_due(const struct adjacency *a, const struct adjacency_timing *timing, cw_time now);
 cw_time adjacency_wake(const struct adjacency *a, const struct adjacency_timing *timing);
+
+/* The recent flaps: they count half after each minute without one. */
+unsigned adjacency_flaps(const struct adjacency *a, cw_time now);
 
 /* True from EXCHANGE on: the streams run. */
 static inline bool adjacency_is_two_way(const struct adjacency *a)

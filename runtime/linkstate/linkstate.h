@@ -201,13 +201,16 @@ struct ls_loss {
 struct ls_link_info {
     bool exists;       /* the torus has a cable there */
     const char *state; /* "no-carrier", "damped", "down", "miswired", "init", "exchange", "pending" or "up"; static */
+    cw_time since;     /* when it came to that state */
     bool up;           /* at this end */
     bool committed;    /* at both ends: data may go */
     bool miswired;     /* the server that is heard does not belong there: `heard` says who it is */
     cw_coord expected; /* the server that belongs at the other end, on its port opposite to link */
-    uint64_t incarnation; /* the neighbour's, in the adjacency of now; 0: there is none */
-    unsigned flaps;       /* recent ones; halved with each quiet minute */
-    cw_time rest;         /* in state "damped": until when */
+    uint64_t incarnation;  /* the neighbour's, in the adjacency of now; 0: there is none */
+    unsigned flaps;        /* how often it went down lately without a goodbye; halved with each quiet minute */
+    cw_time flapped;       /* when it did so last; of no meaning while flaps is 0 */
+    uint64_t flapped_life; /* the neighbour's incarnation until then: another one now is another life of its daemon */
+    cw_time rest;          /* in state "damped": until when */
     struct ls_heard heard;
     struct ls_loss loss_in, loss_out; /* of what the neighbour sends; of what this server sends */
     struct about about;               /* the neighbour's software, by its own word; empty: it has said nothing yet */

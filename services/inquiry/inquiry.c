@@ -144,7 +144,9 @@ static uint64_t take_answer(struct run *run, const uint8_t *data, size_t length)
 static void leave_slot(struct asked *a, bool answered)
 {
     struct run *run = a->run;
-    if (!answered) {
+    if (!answered && !cw_reachable(run->inquiry->svc, a->server)) {
+        run->asked--; /* it has left or died meanwhile: its neighbours tell of it */
+    } else if (!answered) {
         begin_row(run);
         tell_server(run->request, "server", a->server);
         cw_request_int(run->request, "unanswered", 1);

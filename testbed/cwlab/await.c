@@ -17,8 +17,8 @@ cw_span await_patience(void)
 /* What the keeper says of one daemon. */
 struct known {
     const char *name;
-    bool alive;
-    char ended[64]; /* how its last process ended; "": it runs, or that is not known */
+    bool alive, leaves;
+    char ended[AWAIT_ENDED]; /* how its last process ended; "": it runs, or that is not known */
 };
 
 static void take(void *context, const struct message *row)
@@ -27,6 +27,7 @@ static void take(void *context, const struct message *row)
     const char *name = message_get_text(row, "server", ""), *ended = message_get_text(row, "ended", "");
     if (strcmp(name, known->name) == 0) {
         known->alive = strcmp(message_get_text(row, "state", ""), "dead") != 0;
+        known->leaves = strcmp(message_get_text(row, "state", ""), "leaving") == 0;
         snprintf(known->ended, sizeof known->ended, "%s", ended);
     }
 }
@@ -76,6 +77,12 @@ static int refuse(const struct lab *lab, const struct known *known, int rc, char
     return rc;
 }
 
+static void rest(cw_span *pause)
+{
+    nanosleep(&(struct timespec){.tv_nsec = (long)pause->ns}, NULL);
+    pause->ns = 2 * pause->ns < longest_pause.ns ? 2 * pause->ns : longest_pause.ns;
+}
+
 int await_daemon(const struct lab *lab, cw_server s, cw_time until, char why[static AWAIT_WHY])
 {
     char name[TORUS_TEXT], socket[LAB_PATH];
@@ -93,8 +100,33 @@ int await_daemon(const struct lab *lab, cw_server s, cw_time until, char why[sta
         if (cw_time_due(until, peer_clock())) {
             return refuse(lab, &known, -ETIMEDOUT, why);
         }
-        nanosleep(&(struct timespec){.tv_nsec = (long)pause.ns}, NULL);
-        pause.ns = 2 * pause.ns < longest_pause.ns ? 2 * pause.ns : longest_pause.ns;
+        rest(&pause);
     }
+    return 0;
+}
+
+int await_leave(const struct lab *lab, cw_server s, cw_time until, char ended[static AWAIT_ENDED],
+                char why[static AWAIT_WHY])
+{
+    char name[TORUS_TEXT], log[LAB_PATH];
+    struct known known = {.name = lab_daemon_name(lab, s, name)};
+    why[0] = '\0';
+    for (cw_span pause = first_pause;;) {
+        known.leaves = false;
+        if (ask_keeper(lab, &known) < 0) {
+            return refuse(lab, &known, -ECONNREFUSED, why);
+        }
+        if (!known.leaves) {
+            break;
+        }
+        if (cw_time_due(until, peer_clock())) {
+            snprintf(why, AWAIT_WHY,
+                     "%s is still leaving: its log, %s, says how far it is; cwlab fail --name %s %s kills it",
+                     known.name, lab_data(lab, known.name, ".log", log), lab->name, known.name);
+            return -ETIMEDOUT;
+        }
+        rest(&pause);
+    }
+    snprintf(ended, AWAIT_ENDED, "%s", known.alive ? "" : known.ended);
     return 0;
 }

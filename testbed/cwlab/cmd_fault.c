@@ -149,6 +149,12 @@ static int tell_joined(const struct fault *f, uint32_t reached)
     return EXIT_FINE;
 }
 
+/*
+ * The daemon's own bound for leaving is 3 s. A machine that is busy may keep it waiting for longer than that before its
+ * loop runs at all.
+ */
+static const cw_span leave_patience = CW_SEC(15);
+
 static int restore(const struct program_command *self, int argc, char **argv)
 {
     bool wait = false;
@@ -164,6 +170,11 @@ static int restore(const struct program_command *self, int argc, char **argv)
     }
     if (code != PROGRAM_GO) {
         return code;
+    }
+    char ended[AWAIT_ENDED];
+    if (await_leave(&f.lab, s, cw_time_add(peer_clock(), leave_patience), ended, why) < 0) {
+        program_refuse(self, "%s", why);
+        return EXIT_BROKEN;
     }
     code = command_keeper(self, &f.lab, "restore", 1, f.words.word, NULL, NULL);
     if (code != EXIT_FINE) {
@@ -200,16 +211,53 @@ const struct program_command command_restore = {
     .run = restore,
 };
 
+/* Waits until a server that was told to leave has left. Gives the exit code; done: what has become of it. */
+static int wait_until_left(const struct fault *f, cw_server s, char done[static SAID])
+{
+    char ended[AWAIT_ENDED], why[AWAIT_WHY];
+    const char *name = f->words.word[0];
+    if (await_leave(&f->lab, s, cw_time_add(peer_clock(), leave_patience), ended, why) < 0) {
+        program_refuse(f->self, "%s", why);
+        snprintf(done, SAID, "%s is still leaving", name);
+        return EXIT_BROKEN;
+    }
+    bool order = strncmp(ended, "exit code 0", strlen("exit code 0")) == 0;
+    if (order || ended[0] == '\0') { /* it may run again already, by another command */
+        snprintf(done, SAID, "%s has left, and its daemon has ended; cwlab restore %s starts it again", name, name);
+        return EXIT_FINE;
+    }
+    snprintf(done, SAID, "the daemon of %s has ended, but not in order: %s", name, ended);
+    return EXIT_BROKEN;
+}
+
 static int leave(const struct program_command *self, int argc, char **argv)
 {
     struct fault f;
+    bool already = false;
     char done[SAID];
+    cw_server s;
     int code = begin(&f, self, argc, argv, NULL, 0, 1);
+    if (code == PROGRAM_GO) {
+        code = command_read_server(self, &f.lab, f.words.word[0], &s);
+    }
     if (code != PROGRAM_GO) {
         return code;
     }
-    snprintf(done, sizeof done, "the daemon of %s is told to leave", f.words.word[0]);
-    return carry_out(&f, "leave", 1, f.words.word, done);
+    code = command_order(self, &f.lab, "leave", 1, f.words.word, &already);
+    if (code != EXIT_FINE) {
+        return code;
+    }
+    if (already) {
+        say(&f, "it is leaving already");
+    }
+    code = wait_until_left(&f, s, done);
+    say(&f, done);
+    if (!f.json) {
+        return code;
+    }
+    struct report *r = describe(&f, done);
+    report_flag(r, "already", already);
+    return program_print(self, r, true, code);
 }
 
 const struct program_command command_leave = {
@@ -217,8 +265,11 @@ const struct program_command command_leave = {
     .name = "leave",
     .summary = "a server leaves in order (SIGTERM)",
     .words = "SERVER",
-    .text = "The daemon says goodbye and ends.",
-    .example = "  cwlab leave 1,0,2",
+    .text = "The daemon hands over its keys, says goodbye and ends; the command returns when it has. A server that is\n"
+            "leaving already gets no second signal, which would make it end at once. Exit code 1: it did not end in\n"
+            "order, or not within 15 s.",
+    .example = "  cwlab leave 1,0,2\n"
+               "  cwlab leave 1,0,2 && cwlab restore 1,0,2",
     .run = leave,
 };
 

@@ -48,9 +48,9 @@ void explain_row(struct explain *e, const struct message *row)
         note_dead(e, row);
         return;
     }
-    bool runs = strcmp(state, "running") == 0;
-    e->running += runs;
-    e->paused += !runs;
+    bool runs = strcmp(state, "running") == 0, paused = strcmp(state, "paused") == 0;
+    e->running += runs; /* one that is leaving is neither: others know that it goes */
+    e->paused += paused;
     double seconds = message_get_real(row, "seconds", 0);
     double share = waited_share(message_get_integer(row, "pid", 0), seconds);
     if (share >= 0) {

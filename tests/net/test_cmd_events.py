@@ -15,6 +15,8 @@ class Events(ctl_kit.Case):
     def test_what_has_happened(self):
         rows = self.rows("events")
         self.assertEqual([row["kind"] for row in rows[:8]], ["service"] * 8)
+        self.assertEqual({row["server"] for row in rows[:8]}, {"all"})  # the services of all servers of this process
+        self.assertEqual([row for row in rows if "server" not in row], [])
         self.assertEqual(rows[0]["text"], "ping 1.0 runs")
         at = [row["at_us"] for row in rows]
         self.assertEqual(at, sorted(set(at)))

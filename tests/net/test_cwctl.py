@@ -107,10 +107,20 @@ class Program(ctl_kit.Case):
                                   stderr=subprocess.PIPE, text=True, check=False, timeout=ctl_kit.LIMIT_S)
         self.assertEqual(done.returncode, 1)
 
+    def test_again_and_again(self):
+        self.assertEqual(len(self.rows("status --rounds 2 --watch 20ms")), 2)
+        for words in "events --watch", "events --rounds 3", "events --follow --rounds 1":
+            self.refused(words, "events takes no --watch and no --rounds", "--follow goes on with what happens",
+                         code=2)
+        for command, does in (("doctor", "ask every server in view"), ("events", "show the events of every server"),
+                              ("drops", "causes of which nothing was dropped"), ("wiring", "every cable of the torus")):
+            self.assertRegex(self.cwctl(command + " --help"), rf"--all +.*{does}")
+
     def test_a_stopped_daemon(self):
         self.process.send_signal(signal.SIGSTOP)
         try:
             self.refused("--timeout 200ms status", "no answer in time", code=4)
+            self.refused("--timeout 200ms events --follow", "no answer in time", code=4)
         finally:
             self.process.send_signal(signal.SIGCONT)
         self.settle()

@@ -310,8 +310,8 @@ class FrameFuzz(net_kit.Case):
         rows = self.links()
         for link, daemon in self.good.items():
             self.assertTrue(rows[link]["up"], f"seed {SEED}: {link}")
-            self.assertEqual(rows[link]["flaps"], before[link]["flaps"],
-                             f"seed {SEED}: {link}\n{self.middle.log()[-8000:]}")
+            self.assertLessEqual(rows[link]["flaps"], before[link]["flaps"],
+                                 f"seed {SEED}: {link}\n{self.middle.log()[-8000:]}")
             self.assertNotIn("link is down", daemon.log()[marks[daemon]:])
         return rows
 

@@ -48,6 +48,26 @@ class Fault(lab_kit.Case):
         self.assertEqual(run("pause", "0,0,2", "1", "--quiet").stderr, "")
         self.assertIn("runs already", run("restore", "1,0,2", code=2).stderr)
 
+    def test_who_leaves_is_waited_for(self):
+        """leave returns when the daemon has ended; a second one meanwhile waits too, and cuts nothing short."""
+        self.up("2x2x1")
+        cwlab = os.path.join(lab_kit.OPTIONS.bin, "cwlab")
+        for _ in range(3):
+            self.assertEqual(run("leave", "1,0,0").stderr, "1,0,0 has left, and its daemon has ended; "
+                             "cwlab restore 1,0,0 starts it again\n")
+            self.assertEqual(ask("status", "1,0,0", code=None)["daemons"][0]["state"], "dead")
+            self.assertIn("dead already", run("leave", "1,0,0", code=2).stderr)
+            run("restore", "1,0,0", "--wait")
+        run("pause", "1,0,0", "1h")
+        leavers = [subprocess.Popen([cwlab, "leave", "1,0,0"], stderr=subprocess.PIPE, text=True) for _ in range(4)]
+        said = [(leaver.communicate()[1], leaver.returncode) for leaver in leavers]
+        for text, code in said:
+            if "dead already" not in text:  # it came too late
+                self.assertTrue(code == 0 and "1,0,0 has left, and its daemon has ended" in text, said)
+        log = run("logs", "1,0,0").stdout
+        self.assertEqual(log.count('msg="ended in order"'), 4, log[-3000:])
+        self.assertNotIn("ends at once", log.replace("another signal ends at once", ""))
+
     def test_a_daemon_that_starts_is_not_called_dead(self):
         self.up("3x3x3", "--no-wait")
         self.assertIn("0,0,0", run("ctl", "0,0,0", "status", code=None).stdout)

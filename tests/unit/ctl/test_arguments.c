@@ -65,6 +65,9 @@ START_TEST(watch_with_and_without_a_time)
     ck_assert_uint_eq(a.rounds, 5);
     ck_assert_int_eq(a.timeout.ns, 3000000000);
     ck_assert_str_eq(a.lab, "l");
+    ck_assert_int_eq(parse("links --rounds 3"), 0); /* as --watch --rounds 3 */
+    ck_assert(a.watch);
+    ck_assert_int_eq(a.every.ns, 1000000000);
 }
 END_TEST
 

@@ -169,6 +169,55 @@ START_TEST(loss_is_told_where_it_is_seen)
 }
 END_TEST
 
+START_TEST(who_left_is_a_note)
+{
+    add("severity=4;cause=left;server=0,0,1;link=+x;expected=1,0,1;expected_port=-x;text=1,0,1 left at noon;do=d");
+    add("severity=4;cause=left;server=0,0,1;link=-x;expected=1,0,1;expected_port=+x;text=1,0,1 left at noon;do=d");
+    add("severity=4;cause=left;server=1,1,1;link=-y;expected=1,0,1;expected_port=+y;text=1,0,1 left at one;do=d");
+    diagnose(&rows);
+    ck_assert_uint_eq(rows.count, 1);
+    ck_assert_str_eq(text_of(0, "server"), "1,0,1");
+    ck_assert_str_eq(text_of(0, "link"), "");
+    ck_assert_str_eq(text_of(0, "text"), "1,0,1 left at noon");
+    clear();
+}
+END_TEST
+
+/* 1,0,1 was killed again and again. Some neighbours have heard of its new life, and others not yet. */
+START_TEST(a_server_that_restarts_is_one_finding)
+{
+    add("severity=3;cause=restarts;server=0,0,1;link=+x;expected=1,0,1;expected_port=-x;text=anew;do=d");
+    add("severity=3;cause=flapping;server=1,1,1;link=-y;expected=1,0,1;expected_port=+y;text=effect;do=d");
+    add("severity=3;cause=restarts;server=1,0,0;link=+z;expected=1,0,1;expected_port=-z;text=anew;do=d");
+    add("severity=3;cause=flapping;server=1,0,1;link=-z;expected=1,0,0;expected_port=+z;text=effect;do=d");
+    diagnose(&rows);
+    ck_assert_uint_eq(rows.count, 1);
+    ck_assert_str_eq(text_of(0, "cause"), "restarts");
+    ck_assert_str_eq(text_of(0, "server"), "1,0,1");
+    ck_assert_str_eq(text_of(0, "text"), "anew");
+    clear();
+}
+END_TEST
+
+/* Four cables of 1,0,1, one of them told by both ends; a fifth cable has nothing to do with it. */
+START_TEST(cables_that_share_a_server)
+{
+    add("severity=3;cause=flapping;server=0,0,1;link=+x;expected=1,0,1;expected_port=-x;text=a;do=d");
+    add("severity=3;cause=flapping;server=1,0,1;link=-x;expected=0,0,1;expected_port=+x;text=a;do=d");
+    add("severity=3;cause=flapping;server=0,0,1;link=-x;expected=1,0,1;expected_port=+x;text=b;do=d");
+    add("severity=3;cause=flapping;server=1,1,1;link=-y;expected=1,0,1;expected_port=+y;text=c;do=d");
+    add("severity=3;cause=flapping;server=1,0,1;link=+z;expected=1,0,0;expected_port=-z;text=d;do=d");
+    add("severity=3;cause=flapping;server=0,1,0;link=+z;expected=0,1,1;expected_port=-z;text=alone;do=d");
+    diagnose(&rows);
+    ck_assert_uint_eq(rows.count, 2);
+    ck_assert_str_eq(text_of(1, "server"), "1,0,1");
+    ck_assert_str_eq(text_of(1, "text"), "4 cables of 1,0,1 went down lately (to 0,0,1 1,0,0 1,1,1): look at 1,0,1, or "
+                                         "at what these cables share");
+    ck_assert_str_eq(text_of(0, "text"), "alone");
+    clear();
+}
+END_TEST
+
 START_TEST(versions_and_silence_are_told)
 {
     add("part=about;server=0,0,0;version=1.0");
@@ -183,14 +232,11 @@ START_TEST(versions_and_silence_are_told)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(nothing_is_nothing),
-    SUITE_TEST(plugs_of_two_servers),
-    SUITE_TEST(plugs_of_one_server),
-    SUITE_TEST(a_wrong_coordinate),
-    SUITE_TEST(a_dead_server_is_one_finding),
-    SUITE_TEST(effects_go_and_causes_stay),
-    SUITE_TEST(who_differs_is_told_once),
-    SUITE_TEST(loss_is_told_where_it_is_seen),
-    SUITE_TEST(versions_and_silence_are_told),
+    SUITE_TEST(nothing_is_nothing),           SUITE_TEST(plugs_of_two_servers),
+    SUITE_TEST(plugs_of_one_server),          SUITE_TEST(a_wrong_coordinate),
+    SUITE_TEST(a_dead_server_is_one_finding), SUITE_TEST(effects_go_and_causes_stay),
+    SUITE_TEST(who_differs_is_told_once),     SUITE_TEST(loss_is_told_where_it_is_seen),
+    SUITE_TEST(who_left_is_a_note),           SUITE_TEST(a_server_that_restarts_is_one_finding),
+    SUITE_TEST(cables_that_share_a_server),   SUITE_TEST(versions_and_silence_are_told),
 };
 SUITE_MAIN("diagnosis", tests)

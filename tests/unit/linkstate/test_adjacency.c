@@ -304,6 +304,9 @@ START_TEST(a_quiet_minute_halves_the_flaps)
     }
     ck_assert_uint_eq(a.flaps, 4);
     struct adjacency soon = a, one = a, two = a, hour = a;
+    ck_assert_uint_eq(adjacency_flaps(&a, cw_time_add(a.flapped, CW_NS(CW_SEC(60).ns - 1))), 4);
+    ck_assert_uint_eq(adjacency_flaps(&a, cw_time_add(a.flapped, CW_SEC(60))), 2);
+    ck_assert_uint_eq(adjacency_flaps(&a, cw_time_add(a.flapped, CW_SEC(3600))), 0);
     ck_assert_int_eq(flap_ms(&soon, cw_time_add(a.flapped, CW_NS(CW_SEC(60).ns - 1))), 1000);
     ck_assert_uint_eq(soon.flaps, 5);
     ck_assert_int_eq(flap_ms(&one, cw_time_add(a.flapped, CW_SEC(60))), 400);
@@ -343,8 +346,10 @@ START_TEST(an_orderly_leave_is_no_flap)
     (void)step(&a, ADJ_LEFT, ms(50));
     ck_assert_int_eq(a.state, ADJ_DOWN);
     ck_assert_uint_eq(a.flaps, 0);
+    ck_assert_int_eq(a.since.ns, ms(50).ns);
     (void)step(&a, ADJ_ANSWERED, ms(51)); /* back at once */
     ck_assert_int_eq(a.state, ADJ_EXCHANGE);
+    ck_assert_int_eq(a.since.ns, ms(51).ns);
     (void)step(&a, ADJ_FOUND_NEW, ms(52));
     (void)step(&a, ADJ_GOODBYE, ms(53));
     ck_assert_uint_eq(a.flaps, 1);

@@ -42,8 +42,10 @@ START_TEST(a_life)
     ck_assert_str_eq(text, want);
     ck_assert_int_eq(start(&c, "exec sleep 100"), 0);
     ck_assert_int_eq(crew_terminate(&c), 0);
+    ck_assert_int_eq(crew_terminate(&c), -EALREADY);
     wait_for(&c);
-    ck_assert(WTERMSIG(c.status) == SIGTERM && c.asked && c.starts == 2);
+    ck_assert(WTERMSIG(c.status) == SIGTERM && c.asked && c.starts == 2 && !c.leaves);
+    ck_assert_int_eq(crew_terminate(&c), -ESRCH);
     place_remove(place);
 }
 END_TEST
@@ -60,9 +62,13 @@ START_TEST(a_pause)
     ck_assert(c.state == CREW_PAUSED && crew_pause(&c, CW_NEVER) == -EALREADY);
     ck_assert_int_eq(crew_continue(&c), 0);
     ck_assert(waitpid(c.pid, &status, WCONTINUED) == c.pid && WIFCONTINUED(status));
-    ck_assert_int_eq(crew_kill(&c, true), 0);
+    ck_assert_int_eq(crew_pause(&c, CW_NEVER), 0);
+    ck_assert_str_eq(crew_state_name(&c), "paused");
+    ck_assert_int_eq(crew_terminate(&c), 0); /* it goes on, or it would never hear that */
+    ck_assert_str_eq(crew_state_name(&c), "leaving");
     wait_for(&c);
-    ck_assert_int_eq(WTERMSIG(c.status), SIGKILL);
+    ck_assert_int_eq(WTERMSIG(c.status), SIGTERM);
+    ck_assert_str_eq(crew_state_name(&c), "dead");
     place_remove(place);
 }
 END_TEST
@@ -79,7 +85,6 @@ START_TEST(what_cannot_begin)
     order.folder = "/no/such/folder";
     ck_assert_int_eq(crew_start(&c, &order), -ENOENT);
     ck_assert(c.state == CREW_DEAD && waitpid(-1, NULL, WNOHANG) < 0);
-    ck_assert_str_eq(crew_state_name(CREW_PAUSED), "paused");
     place_remove(place);
 }
 END_TEST

@@ -22,10 +22,12 @@ START_TEST(places_grow_and_are_found)
     ck_assert_str_eq(second->kind, "service");
     ck_assert_ptr_null(events_next(&events, second->at_us));
     struct rows_reader reader = rows_said_reader(&said);
-    events_tell(first, &reader);
-    events_tell(second, &reader);
+    events_tell(first, "2,2,2", &reader);
+    events_tell(second, "2,2,2", &reader);
+    events_tell(second, "", &reader);
     ck_assert_ptr_nonnull(strstr(said.row[0], " server=1,2,0 kind=link text=+x is up"));
-    ck_assert_ptr_null(strstr(said.row[1], "server="));
+    ck_assert_ptr_nonnull(strstr(said.row[1], " server=2,2,2 kind=service text=ping runs"));
+    ck_assert_ptr_null(strstr(said.row[2], "server=")); /* its daemon has no place yet */
 }
 END_TEST
 

@@ -134,9 +134,17 @@ START_TEST(all_leave)
     town_settle(h, 4);
     cw_time start = clock_now();
     host_leave(h);
-    ck_assert(host_leaving(h));
+    ck_assert(host_leaving(h) && !host_left(h));
     host_run(h);
+    ck_assert(host_left(h));
     ck_assert_int_lt(cw_time_since(clock_now(), start).ns, CW_SEC(2).ns);
+    host_close(h);
+    h = town_open("torus { dims = 2x2x1; coordinate = all }");
+    town_settle(h, 4);
+    host_leave(h);
+    host_leave(h); /* now */
+    host_run(h);
+    ck_assert(host_leaving(h) && !host_left(h));
     host_close(h);
 }
 END_TEST

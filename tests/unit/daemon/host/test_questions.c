@@ -56,5 +56,47 @@ START_TEST(taps_see_both_ways)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(questions), SUITE_TEST(taps_see_both_ways)};
+static void run_until(struct host *h, const char *state)
+{
+    for (unsigned i = 0; i < 20000 && strcmp(host_state_of(host_server(h, 0), 1), state) != 0; i++) {
+        host_turn(h, CW_MS(1));
+    }
+    ck_assert_str_eq(host_state_of(host_server(h, 0), 1), state);
+}
+
+START_TEST(what_has_become_of_a_server)
+{
+    struct host *h = town_open("torus { dims = 3x1x1; coordinate = all }");
+    struct host_server *here = host_server(h, 0), *other = host_server(h, 1);
+    town_settle(h, 3);
+    ck_assert_str_eq(host_state_of(here, 1), "up");
+    ck_assert_int_eq(host_fail(other), 0);
+    run_until(h, "down");
+    ck_assert_uint_eq(host_left_us(here, 1), 0);
+    ck_assert_int_eq(host_restore(other), 0);
+    town_settle(h, 3);
+    node_leave(other->node, host_now(h));
+    host_after(other, CW_LINKS_ALL);
+    run_until(h, "leaving");
+    for (unsigned i = 0; i < 20000 && !node_left(other->node, host_now(h)); i++) {
+        host_turn(h, CW_MS(1));
+    }
+    ck_assert_int_eq(host_fail(other), 0);
+    run_until(h, "left");
+    ck_assert_uint_ne(host_left_us(here, 1), 0);
+    ck_assert_int_eq(host_restore(other), 0);
+    town_settle(h, 3);
+    ck_assert_str_eq(host_state_of(here, 1), "up");
+    ck_assert_uint_eq(host_left_us(here, 1), 0);
+    char text[TORUS_TEXT];
+    ck_assert_str_eq(host_events_of(h, text), "all");
+    host_close(h);
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(questions),
+    SUITE_TEST(taps_see_both_ways),
+    SUITE_TEST(what_has_become_of_a_server),
+};
 SUITE_MAIN("questions", tests)

@@ -92,6 +92,24 @@ START_TEST(who_does_not_answer_is_named)
 }
 END_TEST
 
+/* A server that leaves while it is asked has not failed to answer: others tell of it. */
+START_TEST(who_leaves_meanwhile_is_not_missed)
+{
+    fake_offers = offer;
+    net = fake_net_open(&inquiry_service, (cw_dims){2, 1, 1});
+    rows_of_each = 1;
+    net->lose = 1;
+    fake_command(net->server[0], "about doctor timeout=1000", &r);
+    net->server[0]->down[1] = true;
+    fake_net_finish(net, &r);
+    ck_assert_uint_eq(r.rows, 2);
+    ck_assert_uint_eq(count_of("1,0,0"), 0);
+    ck_assert_int_eq(fake_int(&r, 1, "asked"), 1);
+    ck_assert_int_eq(fake_int(&r, 1, "answered"), 1);
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+END_TEST
+
 START_TEST(words_that_make_no_sense)
 {
     static const char *const lines[] = {"", "about", "about weather", "about doctor 9,0,0", "about doctor x=1"};
@@ -123,6 +141,7 @@ END_TEST
 static const struct suite_test tests[] = {
     SUITE_TEST(everybody_is_asked),
     SUITE_TEST(who_does_not_answer_is_named),
+    SUITE_TEST(who_leaves_meanwhile_is_not_missed),
     SUITE_TEST(words_that_make_no_sense),
     SUITE_TEST(strange_packets_are_dropped),
 };

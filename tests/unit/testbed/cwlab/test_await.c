@@ -46,14 +46,17 @@ static pid_t keep(const char *row, int opens)
     }
 }
 
-static int await_with(const char *row, int opens, cw_span patience)
+static char ended[AWAIT_ENDED];
+
+static int await_with(const char *row, int opens, cw_span patience, bool leave)
 {
     char *place = place_make(), text[LAB_WHY];
     lab = (struct lab){.driver = LAB_PROCESS};
     ck_assert_int_eq(torus_init(&lab.torus, (cw_dims){2, 2, 2}), 0);
     ck_assert(lab_place(&lab, "a", text) == 0 && lab_make_folder(&lab) == 0);
     pid_t pid = row != NULL ? keep(row, opens) : 0;
-    int rc = await_daemon(&lab, 3, cw_time_add(peer_clock(), patience), why);
+    cw_time until = cw_time_add(peer_clock(), patience);
+    int rc = leave ? await_leave(&lab, 3, until, ended, why) : await_daemon(&lab, 3, until, why);
     if (pid > 0) {
         kill(pid, SIGKILL);
         waitpid(pid, NULL, 0);
@@ -64,7 +67,7 @@ static int await_with(const char *row, int opens, cw_span patience)
 
 START_TEST(one_that_starts_is_waited_for)
 {
-    ck_assert_int_eq(await_with("{\"server\":\"all\",\"state\":\"running\"}", 3, CW_SEC(60)), 0);
+    ck_assert_int_eq(await_with("{\"server\":\"all\",\"state\":\"running\"}", 3, CW_SEC(60), false), 0);
     ck_assert_str_eq(why, "");
 }
 END_TEST
@@ -72,7 +75,7 @@ END_TEST
 START_TEST(a_dead_one_is_not)
 {
     ck_assert_int_eq(
-        await_with("{\"server\":\"all\",\"state\":\"dead\",\"ended\":\"signal 9, as ordered\"}", 0, CW_SEC(60)),
+        await_with("{\"server\":\"all\",\"state\":\"dead\",\"ended\":\"signal 9, as ordered\"}", 0, CW_SEC(60), false),
         -ESRCH);
     ck_assert_msg(strstr(why, "is dead (signal 9, as ordered): cwlab restore --name a all starts it again") != NULL,
                   "%s", why);
@@ -81,7 +84,7 @@ END_TEST
 
 START_TEST(not_for_ever)
 {
-    ck_assert_int_eq(await_with("{\"server\":\"all\",\"state\":\"running\"}", 0, CW_MS(1)), -ETIMEDOUT);
+    ck_assert_int_eq(await_with("{\"server\":\"all\",\"state\":\"running\"}", 0, CW_MS(1), false), -ETIMEDOUT);
     ck_assert_msg(strstr(why, "runs, but it has not opened its control socket in time") != NULL, "%s", why);
     ck_assert(strstr(why, "dead") == NULL && strstr(why, "/all.log") != NULL);
 }
@@ -89,12 +92,27 @@ END_TEST
 
 START_TEST(without_a_keeper)
 {
-    ck_assert_int_eq(await_with(NULL, 0, CW_SEC(60)), -ECONNREFUSED);
+    ck_assert_int_eq(await_with(NULL, 0, CW_SEC(60), false), -ECONNREFUSED);
     ck_assert_str_eq(why, "lab 'a' is dead: its keeper does not answer");
     ck_assert_int_gt(await_patience().ns, CW_SEC(1).ns);
 }
 END_TEST
 
+START_TEST(one_that_leaves_is_waited_for)
+{
+    ck_assert_int_eq(await_with("{\"server\":\"all\",\"state\":\"leaving\"}", 0, CW_MS(20), true), -ETIMEDOUT);
+    ck_assert_msg(strstr(why, "all is still leaving: its log, ") != NULL, "%s", why);
+    ck_assert_msg(strstr(why, "; cwlab fail --name a all kills it") != NULL, "%s", why);
+    ck_assert_int_eq(
+        await_with("{\"server\":\"all\",\"state\":\"dead\",\"ended\":\"exit code 0\"}", 0, CW_SEC(60), true), 0);
+    ck_assert_str_eq(ended, "exit code 0");
+    ck_assert_int_eq(await_with("{\"server\":\"all\",\"state\":\"running\"}", 0, CW_SEC(60), true), 0);
+    ck_assert_str_eq(ended, "");
+    ck_assert_int_eq(await_with(NULL, 0, CW_SEC(60), true), -ECONNREFUSED);
+}
+END_TEST
+
 static const struct suite_test tests[] = {SUITE_TEST(one_that_starts_is_waited_for), SUITE_TEST(a_dead_one_is_not),
-                                          SUITE_TEST(not_for_ever), SUITE_TEST(without_a_keeper)};
+                                          SUITE_TEST(not_for_ever), SUITE_TEST(without_a_keeper),
+                                          SUITE_TEST(one_that_leaves_is_waited_for)};
 SUITE_MAIN("await", tests)

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/host/doctor_flaps.h"
+
+#include "daemon/host/internal.h"
+
+#include "base/quantity.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    FLAPS_TOLD = 2, /* times that a link went down lately and came back, from which on that is told */
+    NAMES = 24,     /* bytes of "+x -x +y -y +z -z" */
+};
+
+static unsigned size_of(cw_links links)
+{
+    return (unsigned)__builtin_popcount(links);
+}
+
+/*
+ * The bound for "at one instant". A server that stood still notices in one turn of its loop that its lease has run out,
+ * and lets go of all links then; when it stood still for hardly longer than `dead`, it hears within an interval of
+ * hellos from each neighbour that this one has let go. An interval is half of `dead` at most.
+ */
+static cw_span instant(const struct doctor *d)
+{
+    return host_config(d->s->host)->timers.dead;
+}
+
+/* ---- This server ------------------------------------------------------------------------------------------------- */
+
+static bool is_plugged(const struct doctor *d, cw_link link)
+{
+    const struct host_link *l = &d->s->link[link];
+    return d->info[link].exists && l->shim != NULL && l->carrier;
+}
+
+/* Links that went down within one instant; when the first and the last of them did. */
+struct fall {
+    cw_links links;
+    cw_time first, last;
+};
+
+/* The links that went down last. */
+static struct fall last_to_fall(const struct doctor *d)
+{
+    struct fall fall = {CW_LINKS_NONE, CW_NEVER, {INT64_MIN}};
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        if (is_plugged(d, link) && d->info[link].flaps > 0) {
+            fall.last = cw_time_max(fall.last, d->info[link].flapped);
+        }
+    }
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        const struct ls_link_info *info = &d->info[link];
+        if (is_plugged(d, link) && info->flaps > 0 && cw_time_since(fall.last, info->flapped).ns <= instant(d).ns) {
+            fall.links |= cw_links_of(link);
+            fall.first = cw_time_min(fall.first, info->flapped);
+        }
+    }
+    return fall;
+}
+
+/* Links that are up now and did not go down with those. */
+static bool any_stayed(const struct doctor *d, cw_links fell)
+{
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        if (is_plugged(d, link) && d->info[link].committed && !(fell & cw_links_of(link))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The process did not run when it was due, at that time or up to an instant before or after. */
+static bool was_kept_waiting(const struct doctor *d, const struct fall *fall)
+{
+    const struct host_stalls *stalls = host_stalls(d->s->host);
+    for (uint64_t i = 0; i < HOST_STALLS_KEPT && i < stalls->count; i++) {
+        if (cw_time_since(fall->first, stalls->at[i]).ns <= instant(d).ns &&
+            cw_time_since(stalls->at[i], fall->last).ns <= instant(d).ns) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void doctor_stall(struct doctor *d)
+{
+    char dead[QUANTITY_TEXT];
+    bool rest = true;
+    struct fall fall = last_to_fall(d);
+    if (size_of(fall.links) < 2 || any_stayed(d, fall.links) || !was_kept_waiting(d, &fall)) {
+        return;
+    }
+    d->stood = fall.links;
+    d->stood_flaps = UINT32_MAX;
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        if (fall.links & cw_links_of(link)) {
+            rest &= strcmp(d->info[link].state, "damped") == 0;
+            d->stood_flaps = d->info[link].flaps < d->stood_flaps ? d->info[link].flaps : d->stood_flaps;
+        }
+    }
+    quantity_span_format(host_config(d->s->host)->timers.dead, dead);
+    doctor_say(
+        d, rest ? DOCTOR_GRAVE : DOCTOR_WARNING, "stalled", CW_LINK_SELF,
+        "all %u links of this server went down at the same moment%s: not its cables, but the server itself stood "
+        "still for longer than timers.dead (%s)",
+        size_of(fall.links), rest ? " and rest now" : " lately", dead);
+    doctor_do(d, "give it a processor: priority = realtime, or longer timers (docs/operating.md, \"Ending, dying\")");
+}
+
+/* ---- Neighbours, and cables -------------------------------------------------------------------------------------- */
+
+/* How often the link went down lately, without the times that this server's standing still explains. */
+static unsigned flaps_of(const struct doctor *d, cw_link link)
+{
+    unsigned flaps = d->info[link].flaps;
+    return d->stood & cw_links_of(link) ? flaps - d->stood_flaps : flaps;
+}
+
+static bool is_expected(const struct ls_link_info *info)
+{
+    return info->heard.any && memcmp(&info->heard.server, &info->expected, sizeof info->expected) == 0;
+}
+
+/* The neighbour has ended the life in which it lost the link: its daemon began anew, or stood still. */
+static bool lives_anew(const struct ls_link_info *info)
+{
+    return is_expected(info) && info->heard.incarnation > info->flapped_life;
+}
+
+/* A neighbour that began another life once is back, and that is all: it is told when it does so again and again. */
+void doctor_flapped(struct doctor *d, cw_link link)
+{
+    const struct ls_link_info *info = &d->info[link];
+    if (flaps_of(d, link) >= (info->committed || lives_anew(info) ? FLAPS_TOLD : 1)) {
+        d->flapped |= cw_links_of(link);
+    }
+}
+
+/* The neighbour was heard after it lost the link, and has not begun another life. */
+static bool lived_on(const struct ls_link_info *info)
+{
+    return is_expected(info) && info->heard.incarnation == info->flapped_life &&
+           cw_time_before(info->flapped, info->heard.at);
+}
+
+/* The links with flaps to be told whose far end is that of this one, and that of them which flapped most. */
+static cw_links with_same_end(const struct doctor *d, cw_link link, unsigned *flaps)
+{
+    cw_links with = CW_LINKS_NONE;
+    *flaps = 0;
+    for (cw_link i = 0; i < CW_LINK_COUNT; i++) {
+        const struct ls_link_info *info = &d->info[i];
+        if (d->flapped & cw_links_of(i) &&
+            memcmp(&info->expected, &d->info[link].expected, sizeof info->expected) == 0) {
+            with |= cw_links_of(i);
+            *flaps = flaps_of(d, i) > *flaps ? flaps_of(d, i) : *flaps;
+        }
+    }
+    return with;
+}
+
+static bool any_lives_anew(const struct doctor *d, cw_links links)
+{
+    bool any = false;
+    for (cw_link i = 0; i < CW_LINK_COUNT; i++) {
+        any |= links & cw_links_of(i) && lives_anew(&d->info[i]);
+    }
+    return any;
+}
+
+/* Several links that went down together. */
+static bool fell_together(const struct doctor *d, cw_links links)
+{
+    cw_time first = CW_NEVER, last = {INT64_MIN};
+    for (cw_link i = 0; i < CW_LINK_COUNT; i++) {
+        if (links & cw_links_of(i)) {
+            first = cw_time_min(first, d->info[i].flapped);
+            last = cw_time_max(last, d->info[i].flapped);
+        }
+    }
+    return size_of(links) > 1 && cw_time_since(last, first).ns <= instant(d).ns;
+}
+
+static void tell_restarts(struct doctor *d, cw_link link, const char *far, unsigned flaps)
+{
+    doctor_say(d, DOCTOR_WARNING, "restarts", link,
+               "%s was lost %u time%s lately, and is back in another life: its daemon was killed, crashed or stood "
+               "still; the cables are not the cause",
+               far, flaps, flaps == 1 ? "" : "s");
+    doctor_do(d, "on %s: cwctl doctor, and its log", far);
+}
+
+static void tell_together(struct doctor *d, cw_link link, cw_links with, const char *far, unsigned flaps)
+{
+    char names[NAMES] = "";
+    size_t used = 0;
+    for (cw_link i = 0; i < CW_LINK_COUNT; i++) {
+        if (with & cw_links_of(i)) {
+            used +=
+                (size_t)snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? " " : "", quantity_link_name(i));
+        }
+    }
+    doctor_say(d, DOCTOR_WARNING, "flapping", link,
+               "the links %s to %s went down at the same moment, %u time%s lately: look at %s, or at what these "
+               "cables share",
+               names, far, flaps, flaps == 1 ? "" : "s", far);
+    doctor_do(d, "on %s: cwctl doctor", far);
+}
+
+static void tell_cable(struct doctor *d, cw_link link, const char *far)
+{
+    const struct ls_link_info *info = &d->info[link];
+    unsigned flaps = flaps_of(d, link);
+    struct shim_info shim;
+    shim_info(d->s->link[link].shim, &shim);
+    doctor_say(d, DOCTOR_WARNING, "flapping", link, "the link %s to %s went down %u time%s lately%s: %s%s%s",
+               quantity_link_name(link), far, flaps, flaps == 1 ? "" : "s",
+               info->committed ? ", and is up now" : ", and rests now",
+               lived_on(info) ? "the cable is bad, for " : "its cable is bad, or ", far,
+               lived_on(info) ? " lived on" : " is restarting");
+    doctor_do(d, "ip -s link show %s", shim.name);
+}
+
+void doctor_flaps(struct doctor *d)
+{
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        unsigned flaps;
+        char far[TORUS_TEXT];
+        if (!(d->flapped & cw_links_of(link))) {
+            continue;
+        }
+        torus_format(d->info[link].expected, far);
+        cw_links with = with_same_end(d, link, &flaps);
+        bool anew = any_lives_anew(d, with), together = fell_together(d, with);
+        if (anew) {
+            tell_restarts(d, link, far, flaps);
+        } else if (together) {
+            tell_together(d, link, with, far, flaps);
+        } else {
+            tell_cable(d, link, far);
+        }
+        cw_links done = anew || together ? with : cw_links_of(link);
+        d->flapped &= (cw_links)~done;
+        d->told |= done;
+    }
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * doctor_flaps.h - links that went down lately and came back, or rest until they may: whether this server stood still,
+ * a neighbour began another life, or a cable is bad. For doctor.c alone, with which it shares struct doctor.
+ *
+ * What decides is when each link went down last, and not how often. A server is said to have stood still only if two
+ * things agree: all its links that were up went down within one `dead`, and the daemon was kept waiting at that time.
+ */
+#ifndef DAEMON_HOST_DOCTOR_FLAPS_H
+#define DAEMON_HOST_DOCTOR_FLAPS_H
+
+#include "daemon/host/doctor_cables.h"
+
+/* Says that this server stood still, if it did. d->stood: the links that went down by that. Call before the others. */
+void doctor_stall(struct doctor *d);
+/* The link went down lately: it is told with others by doctor_flaps(), unless standing still explains all of it. */
+void doctor_flapped(struct doctor *d, cw_link link);
+/* Call once, after all links: one finding for each neighbour that is the cause, or for each cable. */
+void doctor_flaps(struct doctor *d);
+
+#endif

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_doctor_flaps.c - links that went down lately: a server is said to have stood still only if all its links went
+ * down at one instant and it was kept waiting then; what a neighbour did is told of that neighbour, once.
+ */
+#include "daemon/host/doctor_flaps.h"
+
+#include "base/quantity.h"
+#include "daemon/host/internal.h"
+#include "daemon_town.h"
+#include "rows_said.h"
+#include "suite.h"
+
+enum { LIFE = 1000, FIRST_MS = 100000 };
+
+static struct rows_said said;
+static struct rows_reader reader;
+static struct host *h;
+
+/* Server 0,0,0 of a torus that has these dims; all its links are up and never went down. */
+static struct doctor begin(const char *torus)
+{
+    h = town_open(torus);
+    reader = rows_said_reader(&said);
+    struct doctor d = {.s = host_server(h, 0), .out = &reader, .self = "0,0,0"};
+    d.ls = node_linkstate(d.s->node);
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        d.s->link[link].carrier = true;
+        ls_link_info(d.ls, link, &d.info[link]);
+        d.info[link].state = "up";
+        d.info[link].committed = true;
+        d.info[link].heard = (struct ls_heard){.any = true, .server = d.info[link].expected, .incarnation = LIFE};
+        d.info[link].heard.at = (cw_time){CW_SEC(1000).ns};
+    }
+    return d;
+}
+
+static cw_time at_ms(int64_t ms)
+{
+    return (cw_time){CW_MS(FIRST_MS + ms).ns};
+}
+
+/* The link went down so often, last at that time, and is up again; the neighbour lived on. */
+static void fall(struct doctor *d, cw_link link, unsigned flaps, int64_t ms)
+{
+    d->info[link].flaps = flaps;
+    d->info[link].flapped = at_ms(ms);
+    d->info[link].flapped_life = LIFE;
+}
+
+static void fall_all(struct doctor *d, unsigned flaps, int64_t ms, int64_t apart_ms)
+{
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        fall(d, link, flaps, ms + link * apart_ms);
+    }
+}
+
+/* The daemon was kept waiting; that ended then. */
+static void wait_until(int64_t ms)
+{
+    h->stalls.at[h->stalls.count++ % HOST_STALLS_KEPT] = at_ms(ms);
+}
+
+/* Looks as doctor_look() does; gives how many findings there are. */
+static unsigned look(struct doctor *d)
+{
+    doctor_stall(d);
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        doctor_flapped(d, link);
+    }
+    doctor_flaps(d);
+    host_close(h);
+    return d->found;
+}
+
+static void expect(const char *text)
+{
+    ck_assert_msg(rows_said_find(&said, text) != NULL, "not '%s' but '%s'", text, said.row[0]);
+}
+
+static const char cube[] = "torus { dims = 3x3x3; coordinate = all } timers { hello = 10ms; dead = 50ms }";
+static const char pair[] = "torus { dims = 2x2x2; coordinate = all } timers { hello = 10ms; dead = 50ms }";
+
+START_TEST(who_stood_still)
+{
+    struct doctor d = begin(cube);
+    fall_all(&d, 1, 0, 0);
+    wait_until(0);
+    ck_assert_uint_eq(look(&d), 1);
+    expect("severity=3 cause=stalled");
+    expect("all 6 links of this server went down at the same moment lately: not its cables, but the server itself "
+           "stood still for longer than timers.dead (50ms)");
+}
+END_TEST
+
+/* The links are let go one by one, as hellos of the neighbours tell of it. */
+START_TEST(within_one_dead)
+{
+    struct doctor d = begin(cube);
+    fall_all(&d, 1, 0, 10);
+    wait_until(-20);
+    ck_assert_uint_eq(look(&d), 1);
+    expect("cause=stalled");
+    d = begin(cube);
+    fall_all(&d, 1, 0, 11);
+    wait_until(0);
+    ck_assert_uint_eq(look(&d), 0);
+}
+END_TEST
+
+START_TEST(who_rests_now_delivers_nothing)
+{
+    struct doctor d = begin(cube);
+    fall_all(&d, 1, 0, 0);
+    wait_until(0);
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        d.info[link].state = "damped";
+        d.info[link].committed = false;
+    }
+    ck_assert_uint_eq(look(&d), 1);
+    expect("severity=1 cause=stalled");
+    expect("went down at the same moment and rest now: not its cables");
+}
+END_TEST
+
+/* Its three neighbours were killed one after the other, each with two links: that was not this server. */
+START_TEST(neighbours_that_died_one_by_one)
+{
+    struct doctor d = begin(pair);
+    static const int64_t when[CW_LINK_COUNT] = {0, 0, 293, 293, 570, 570};
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        fall(&d, link, 1, when[link]);
+        d.info[link].heard.incarnation = 2 * (uint64_t)LIFE;
+    }
+    wait_until(0);
+    ck_assert_uint_eq(look(&d), 0);
+}
+END_TEST
+
+/* All at one instant, but the daemon ran all the while: so all neighbours did something, or a switch between them. */
+START_TEST(who_ran_did_not_stand_still)
+{
+    struct doctor d = begin(cube);
+    fall_all(&d, 1, 0, 0);
+    wait_until(-5000);
+    wait_until(5000);
+    ck_assert_uint_eq(look(&d), 0);
+}
+END_TEST
+
+START_TEST(a_link_that_stayed_up_is_a_witness)
+{
+    struct doctor d = begin(cube);
+    fall_all(&d, 1, 0, 0);
+    d.info[CW_LINK_YM].flaps = 0;
+    wait_until(0);
+    ck_assert_uint_eq(look(&d), 0);
+}
+END_TEST
+
+/* Nor does a link say anything that was down before, for its neighbour is dead; five others went down. */
+START_TEST(a_link_that_was_down_is_none)
+{
+    struct doctor d = begin(cube);
+    fall_all(&d, 1, 0, 0);
+    fall(&d, CW_LINK_YM, 1, -9000);
+    d.info[CW_LINK_YM].committed = false;
+    d.info[CW_LINK_YM].state = "down";
+    wait_until(0);
+    doctor_stall(&d);
+    host_close(h);
+    ck_assert_uint_eq(d.found, 1);
+    expect("all 5 links of this server went down");
+}
+END_TEST
+
+/* A bad cable is told although the server stood still, too. */
+START_TEST(what_a_stall_does_not_explain)
+{
+    struct doctor d = begin(cube);
+    fall_all(&d, 1, 0, 0);
+    fall(&d, CW_LINK_ZP, 4, 3);
+    wait_until(0);
+    ck_assert_uint_eq(look(&d), 2);
+    expect("cause=stalled");
+    expect("the link +z to 0,0,1 went down 3 times lately, and is up now: the cable is bad, for 0,0,1 lived on");
+}
+END_TEST
+
+START_TEST(one_cable_that_is_bad)
+{
+    struct doctor d = begin(cube);
+    fall(&d, CW_LINK_XP, 1, 0);
+    ck_assert_uint_eq(look(&d), 0); /* once is nothing, since it is up again */
+    d = begin(cube);
+    fall(&d, CW_LINK_XP, 7, 0);
+    d.info[CW_LINK_XP].committed = false;
+    d.info[CW_LINK_XP].state = "damped";
+    d.info[CW_LINK_XP].heard.at = at_ms(-1); /* nobody knows whether it lived on */
+    ck_assert_uint_eq(look(&d), 1);
+    expect("cause=flapping link=+x");
+    expect("went down 7 times lately, and rests now: its cable is bad, or 1,0,0 is restarting");
+    expect("do=ip -s link show memory");
+}
+END_TEST
+
+/* Two links lead to the same neighbour, which was killed twice: one finding, about the neighbour. */
+START_TEST(a_neighbour_that_begins_anew)
+{
+    struct doctor d = begin(pair);
+    for (cw_link link = CW_LINK_XP; link <= CW_LINK_XM; link++) {
+        fall(&d, link, 2, 0);
+        d.info[link].heard.incarnation = 2 * (uint64_t)LIFE;
+    }
+    ck_assert_uint_eq(look(&d), 1);
+    expect("severity=3 cause=restarts link=+x expected=1,0,0");
+    expect("1,0,0 was lost 2 times lately, and is back in another life: its daemon was killed, crashed or stood "
+           "still; the cables are not the cause");
+    expect("do=on 1,0,0: cwctl doctor, and its log");
+}
+END_TEST
+
+START_TEST(two_links_at_one_moment)
+{
+    struct doctor d = begin(pair);
+    fall(&d, CW_LINK_XP, 3, 0);
+    fall(&d, CW_LINK_XM, 2, 20);
+    ck_assert_uint_eq(look(&d), 1);
+    expect("the links +x -x to 1,0,0 went down at the same moment, 3 times lately: look at 1,0,0, or at what these "
+           "cables share");
+    d = begin(pair);
+    fall(&d, CW_LINK_XP, 3, 0);
+    fall(&d, CW_LINK_XM, 2, 900);
+    ck_assert_uint_eq(look(&d), 2);
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(who_stood_still),
+    SUITE_TEST(within_one_dead),
+    SUITE_TEST(who_rests_now_delivers_nothing),
+    SUITE_TEST(neighbours_that_died_one_by_one),
+    SUITE_TEST(who_ran_did_not_stand_still),
+    SUITE_TEST(a_link_that_stayed_up_is_a_witness),
+    SUITE_TEST(a_link_that_was_down_is_none),
+    SUITE_TEST(what_a_stall_does_not_explain),
+    SUITE_TEST(one_cable_that_is_bad),
+    SUITE_TEST(a_neighbour_that_begins_anew),
+    SUITE_TEST(two_links_at_one_moment),
+};
+SUITE_MAIN("doctor_flaps", tests)

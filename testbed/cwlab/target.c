@@ -152,9 +152,11 @@ void target_close(struct target *t)
 
 int target_one(const struct program_command *self, const struct target *t, cw_server *out)
 {
+    if (t->servers == 0 && t->words == 0) {
+        return program_refuse(self, "expected a server of the torus, as 0,1,2");
+    }
     if (t->servers == 0) {
-        return program_refuse(self, "expected a server of the torus, as 0,1,2; found '%s'",
-                              t->words > 0 ? t->word[0] : "nothing");
+        return program_refuse(self, "expected a server of the torus, as 0,1,2; found '%s'", t->word[0]);
     }
     if (t->count != 1) {
         return program_refuse(self, "expected one server, not %u", t->count);

@@ -29,10 +29,10 @@ static size_t common_options(struct option option[COMMON], struct arguments *out
         [SERVER] = {"server", OPTION_TEXT, TO(server), "SERVER",
                     "for a daemon that runs several servers: x,y,z of one of them, or all", false},
         [JSON] = {"json", OPTION_FLAG, TO(json), NULL, "print JSON: one object a line", false},
-        [WATCH] = {"watch", OPTION_SECONDS, TO(every), "[TIME]", "repeat the command every TIME (1s)", false},
+        [WATCH] = {"watch", OPTION_SPAN, TO(every), "[TIME]", "repeat the command every TIME (1s)", false},
         [ROUNDS] = {"rounds", OPTION_COUNT, TO(rounds), "N", "repeat the command N times: every 1s, or as --watch says",
                     false},
-        [TIMEOUT] = {"timeout", OPTION_SECONDS, TO(timeout), "TIME",
+        [TIMEOUT] = {"timeout", OPTION_SPAN, TO(timeout), "TIME",
                      "give up when the daemon is silent for so long (10s)", false},
         [HELP] = {"help", OPTION_FLAG, TO(help), NULL, "what a command does, with examples", false},
         [VERSION] = {"version", OPTION_FLAG, TO(version), NULL, "print cwctl's version", false},
@@ -55,7 +55,7 @@ static struct option given_option(const struct arguments_option *o, void *value)
         [ARGUMENTS_FLAG] = OPTION_FLAG,
         [ARGUMENTS_TEXT] = OPTION_TEXT,
         [ARGUMENTS_NUMBER] = OPTION_COUNT,
-        [ARGUMENTS_SPAN] = OPTION_SECONDS,
+        [ARGUMENTS_SPAN] = OPTION_SPAN,
     };
     return (struct option){o->name, kinds[o->kind], value, o->value, o->help, false};
 }

@@ -37,6 +37,87 @@ void rows_clear(struct rows *rows)
     *rows = (struct rows){NULL, 0, 0};
 }
 
+/* The next word of a text with spaces between; "": there is none. */
+static const char *next_word(const char *at, char *out, size_t room)
+{
+    at += strspn(at, " ");
+    size_t length = strcspn(at, " ");
+    snprintf(out, room, "%.*s", (int)length, at);
+    return at + length;
+}
+
+/* The text as a list of its words. */
+static void split_field(struct message *row, const char *field)
+{
+    const char *text = message_get_text(row, field, NULL);
+    char *copy = text != NULL ? strdup(text) : NULL, word[64];
+    if (copy == NULL) {
+        return;
+    }
+    message_element(row, field, NULL); /* makes the text a list */
+    for (const char *at = next_word(copy, word, sizeof word); word[0] != '\0'; at = next_word(at, word, sizeof word)) {
+        message_element(row, field, word);
+    }
+    free(copy);
+}
+
+void rows_type(const struct rows *rows, const char *flags, const char *lists)
+{
+    char name[64];
+    for (size_t i = 0; i < rows->count; i++) {
+        struct message *row = rows->row[i];
+        for (const char *at = next_word(flags, name, sizeof name); name[0] != '\0';
+             at = next_word(at, name, sizeof name)) {
+            if (message_kind(row, name) == MESSAGE_INTEGER) {
+                message_flag(row, name, message_get_integer(row, name, 0) != 0);
+            }
+        }
+        for (const char *at = next_word(lists, name, sizeof name); name[0] != '\0';
+             at = next_word(at, name, sizeof name)) {
+            split_field(row, name);
+        }
+    }
+}
+
+struct place {
+    uint64_t server; /* its coordinate, the x first */
+    size_t at;       /* where the row was */
+    struct message *row;
+};
+
+static struct place place_of(struct message *row, size_t at)
+{
+    unsigned x, y, z;
+    const char *server = message_get_text(row, "server", "");
+    bool one = sscanf(server, "%u,%u,%u", &x, &y, &z) == 3;
+    return (struct place){one ? (uint64_t)(x & 0xffff) << 32 | (y & 0xffff) << 16 | (z & 0xffff) : UINT64_MAX, at, row};
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct place *p = a, *q = b;
+    if (p->server != q->server) {
+        return p->server < q->server ? -1 : 1;
+    }
+    return p->at < q->at ? -1 : p->at > q->at;
+}
+
+void rows_sort(const struct rows *rows)
+{
+    struct place *place = calloc(rows->count + 1, sizeof *place);
+    if (place == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < rows->count; i++) {
+        place[i] = place_of(rows->row[i], i);
+    }
+    qsort(place, rows->count, sizeof *place, by_place);
+    for (size_t i = 0; i < rows->count; i++) {
+        rows->row[i] = place[i].row;
+    }
+    free(place);
+}
+
 /* ---- Asking ------------------------------------------------------------------------------------------------------ */
 
 struct request_draft *call_request(const struct call *call, const char *name)

@@ -260,3 +260,25 @@ int run_file_send(struct call *call)
     request_draft_close(request);
     return code;
 }
+
+/* ---- status ------------------------------------------------------------------------------------------------------ */
+
+int run_file_status(struct call *call)
+{
+    struct rows rows = {NULL, 0, 0};
+    struct request_draft *request = call_request(call, "file-status");
+    int code = EXIT_FINE;
+    int rc = call_ask(call, request, call_patience(call), rows_add, &rows, &code);
+    rows_type(&rows, "", "trees links");
+    for (size_t i = 0; rc >= 0 && call->arguments->json && i < rows.count; i++) {
+        message_print(rows.row[i], call->out);
+    }
+    if (rc >= 0 && !call->arguments->json && rows.count > 0) {
+        table_print(rows.row, rows.count, call->command->columns, call->style, call->out);
+    } else if (rc >= 0 && !call->arguments->json) {
+        fprintf(call->out, "no file is on its way from this server or to it, and none was in the last 10 minutes\n");
+    }
+    rows_clear(&rows);
+    request_draft_close(request);
+    return code;
+}

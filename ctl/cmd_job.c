@@ -42,8 +42,8 @@ int run_job_list(struct call *call)
             snprintf(number, sizeof number, "%" PRId64,
                      message_get_integer(row, "job", 0)); /* no thousands in a name */
             message_text(row, "job", number);
-            message_text(row, "on_disk", message_get_integer(row, "kept", 0) != 0 ? "yes" : "no");
-            message_text(row, "is", message_get_integer(row, "destroyed", 0) != 0 ? "destroyed" : "alive");
+            message_text(row, "on_disk", message_get_flag(row, "kept") ? "yes" : "no");
+            message_text(row, "is", message_get_flag(row, "destroyed") ? "destroyed" : "alive");
         }
         if (!call->arguments->json && w.jobs.count > 0) {
             table_print(w.jobs.row, w.jobs.count, columns, call->style, call->out);

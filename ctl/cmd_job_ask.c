@@ -15,6 +15,9 @@ struct question {
     cw_process from_process, to_process;
     cw_port port;
     bool key;
+    /* The first of the two names that no job bears, borrowed from the words; NULL: both are known. */
+    const char *unknown;
+    char port_name[24]; /* the port as a number, or as it was written where its job is not known */
     char from_name[JOB_RECORD_NAME_BYTES], to_name[JOB_RECORD_NAME_BYTES];
 };
 
@@ -29,14 +32,22 @@ static int read_question(struct job_world *w, struct question *q)
         job_words_door(a->word[3], &q->to_words, &q->key, &q->to_process, why) < 0) {
         return job_world_fail(w, EXIT_USAGE, "%s", why);
     }
-    q->from = job_world_job(w, q->from_words.job);
-    q->to = q->from != 0 ? job_world_job(w, q->to_words.job) : 0;
-    if (q->to == 0 || job_world_ports(w, q->to, q->to_words.ports, &ports) < 0) {
+    q->from = job_world_find(w, q->from_words.job);
+    q->to = job_world_find(w, q->to_words.job);
+    if (q->from == 0 || q->to == 0) {
+        q->unknown = q->from == 0 ? q->from_words.job : q->to_words.job;
+        snprintf(q->from_name, sizeof q->from_name, "%.30s", q->from_words.job);
+        snprintf(q->to_name, sizeof q->to_name, "%.30s", q->to_words.job);
+        snprintf(q->port_name, sizeof q->port_name, "%.20s", q->to_words.ports);
+        return 0;
+    }
+    if (job_world_ports(w, q->to, q->to_words.ports, &ports) < 0) {
         return -1;
     }
     bool one = !ports.all && ports.count == 1;
     q->port = one ? ports.port[0] : 0;
     job_ports_close(&ports);
+    snprintf(q->port_name, sizeof q->port_name, "%u", q->port);
     job_world_name(w, q->from, q->from_name);
     job_world_name(w, q->to, q->to_name);
     return one ? 0 : job_world_fail(w, EXIT_USAGE, "'%s': expected one port", q->to_words.ports);
@@ -173,40 +184,43 @@ static void add_remedy(struct job_world *w, const struct question *q, struct mes
 }
 
 /*
- * What must be true for a packet to be sent, in the order in which the NMU asks (nmu/check.h): a refusal names the
- * first that is not.
+ * What must be true for a packet to be sent: there are two jobs of these names; and then, in the order in which the NMU
+ * asks (nmu/check.h), what it names as the cause of a refusal, which is the first that is not true.
  */
-static const char *const conditions[] = {"no-speaker", "no-record", "destroyed", "stale",
-                                         "no-grant",   "no-reach",  "no-job",    "no-process"};
+static const char *const conditions[] = {"no-such-job", "no-speaker", "no-record", "destroyed", "stale",
+                                         "no-grant",    "no-reach",   "no-job",    "no-process"};
 enum { CONDITIONS = sizeof conditions / sizeof *conditions };
 
 static void say_condition(const struct question *q, const char *asked, unsigned which, char *out, size_t room)
 {
-    char to[32] = "packets to keys", port[80];
-    snprintf(port, sizeof port, "port %u of job %s", q->port, q->to_name);
+    char to[32] = "packets to keys", port[100];
+    snprintf(port, sizeof port, "port %s of job %s", q->port_name, q->to_name);
     if (!q->key) {
         snprintf(to, sizeof to, "process %" PRIu32, q->to_process);
     }
     switch (which) {
     case 0:
-        snprintf(out, room, "process %" PRIu32 " of job %s runs on %s", q->from_process, q->from_name, asked);
+        snprintf(out, room, "the job exists: %s", q->unknown != NULL ? q->unknown : q->from_name);
         break;
     case 1:
-        snprintf(out, room, "the NMU of %s has a record of job %s, its own or a signed one", asked, q->from_name);
+        snprintf(out, room, "process %" PRIu32 " of job %s runs on %s", q->from_process, q->from_name, asked);
         break;
     case 2:
-        snprintf(out, room, "job %s was not destroyed", q->from_name);
+        snprintf(out, room, "the NMU of %s has a record of job %s, its own or a signed one", asked, q->from_name);
         break;
     case 3:
-        snprintf(out, room, "what runs on %s belongs to the job's present generation", asked);
+        snprintf(out, room, "job %s was not destroyed", q->from_name);
         break;
     case 4:
-        snprintf(out, room, "a grant of job %s names %s", q->from_name, port);
+        snprintf(out, room, "what runs on %s belongs to the job's present generation", asked);
         break;
     case 5:
-        snprintf(out, room, "the grant covers %s", to);
+        snprintf(out, room, "a grant of job %s names %s", q->from_name, port);
         break;
     case 6:
+        snprintf(out, room, "the grant covers %s", to);
+        break;
+    case 7:
         snprintf(out, room, "job %s is known, and was not destroyed", q->to_name);
         break;
     default:
@@ -214,24 +228,49 @@ static void say_condition(const struct question *q, const char *asked, unsigned 
     }
 }
 
-/* One line for each condition: yes, no with the remedy, or "-" where the NMU did not come to it. */
-static void show_conditions(const struct call *call, const struct question *q, const struct message *row)
+/*
+ * Adds the list of conditions: each with `holds`, which is null where the NMU did not come to it; the one that does not
+ * hold has the remedy. Nothing where the cause is none of them: then the NMU knows one that we do not.
+ */
+static void add_conditions(const struct question *q, struct message *row)
 {
-    const char *cause = message_get_text(row, "cause", ""), *asked = message_get_text(row, "asked", "that server");
+    const char *cause = message_get_text(row, "cause", ""), *asked = message_get_text(row, "asked", "its server");
     const char *remedy = message_get_text(row, "remedy", "");
-    bool allowed = message_get_integer(row, "allowed", 0) != 0, known = allowed, over = false;
-    char text[256];
+    bool known = message_get_flag(row, "allowed"), over = false;
     for (unsigned i = 0; i < CONDITIONS; i++) {
         known = known || strcmp(cause, conditions[i]) == 0;
     }
     for (unsigned i = 0; i < CONDITIONS && known; i++) {
+        struct message *one = message_open();
+        char text[256];
         bool no = !over && strcmp(cause, conditions[i]) == 0;
         say_condition(q, asked, i, text, sizeof text);
-        fputs("  ", call->out);
-        table_state(no ? "no" : over ? "-" : "yes", call->style, call->out);
-        fprintf(call->out, "%s%s\n", no ? "   " : over ? "    " : "  ", text);
-        over = over || no;
+        message_text(one, "condition", text);
+        if (over) {
+            message_null(one, "holds");
+        } else {
+            message_flag(one, "holds", !no);
+        }
         if (no && remedy[0] != '\0') {
+            message_text(one, "remedy", remedy);
+        }
+        message_append(row, "conditions", one);
+        over = over || no;
+    }
+}
+
+/* One line for each condition: yes, no with the remedy, or "-" where the NMU did not come to it. */
+static void show_conditions(const struct call *call, const struct message *row)
+{
+    const struct message *one;
+    for (size_t i = 0; (one = message_get_object(row, "conditions", i)) != NULL; i++) {
+        bool over = message_kind(one, "holds") == MESSAGE_NULL;
+        const char *is = over ? "-" : message_get_flag(one, "holds") ? "yes" : "no";
+        const char *remedy = message_get_text(one, "remedy", NULL);
+        fputs("  ", call->out);
+        table_state(is, call->style, call->out);
+        fprintf(call->out, "%*s%s\n", 5 - (int)strlen(is), "", message_get_text(one, "condition", ""));
+        if (remedy != NULL) {
             fprintf(call->out, "       remedy: %s\n", remedy);
         }
     }
@@ -255,22 +294,60 @@ static void show_answer(const struct call *call, const struct question *q, const
     if (!q->key) {
         snprintf(process, sizeof process, "%" PRIu32, q->to_process);
     }
-    fprintf(call->out, "%s:%" PRIu32 " to %s:%s:%u\n", q->from_name, q->from_process, q->to_name, process, q->port);
-    show_conditions(call, q, row);
+    fprintf(call->out, "%s:%" PRIu32 " to %s:%s:%s\n", q->from_name, q->from_process, q->to_name, process,
+            q->port_name);
+    show_conditions(call, row);
     table_print_record(row, columns, call->style, call->out);
+}
+
+/* The answer where a job is not known: nobody needs to be asked. */
+static struct message *answer_unknown(const struct job_world *w, const struct question *q)
+{
+    const char *const *word = w->call->arguments->word, *near = job_world_nearest(w, q->unknown);
+    struct message *row = message_open();
+    char missing[120], remedy[200];
+    message_text(row, "source", word[2]);
+    message_text(row, "destination", word[3]);
+    message_flag(row, "allowed", false);
+    message_text(row, "because", "no job has this name, and no service here");
+    message_text(row, "cause", conditions[0]);
+    snprintf(missing, sizeof missing, "a job or a service named %.60s", q->unknown);
+    if (near != NULL) {
+        snprintf(remedy, sizeof remedy, "did you mean %.60s?", near);
+    } else {
+        snprintf(remedy, sizeof remedy, "cwctl job list and cwctl services say which there are, and a number will do");
+    }
+    set_remedy(row, missing, remedy);
+    return row;
+}
+
+/* Gives the answer as the one row. < 0: told. */
+static int answer(struct job_world *w, const struct question *q, struct rows *rows)
+{
+    if (q->unknown != NULL) {
+        rows_add(rows, answer_unknown(w, q));
+        return 0;
+    }
+    int rc = ask_question(w, q, rows);
+    if (rc < 0) {
+        return rc;
+    }
+    rows_type(rows, "allowed", "");
+    if (!message_get_flag(rows->row[0], "allowed")) {
+        add_remedy(w, q, rows->row[0]);
+    }
+    return 0;
 }
 
 int run_job_explain(struct call *call)
 {
     struct job_world w;
-    struct question q;
+    struct question q = {.unknown = NULL};
     struct rows rows = {NULL, 0, 0};
-    if (job_world_open(&w, call) >= 0 && read_question(&w, &q) >= 0 && ask_question(&w, &q, &rows) >= 0) {
+    if (job_world_open(&w, call) >= 0 && read_question(&w, &q) >= 0 && answer(&w, &q, &rows) >= 0 && rows.count > 0) {
         struct message *row = rows.row[0];
-        bool allowed = message_get_integer(row, "allowed", 0) != 0;
-        if (!allowed) {
-            add_remedy(&w, &q, row);
-        }
+        bool allowed = message_get_flag(row, "allowed");
+        add_conditions(&q, row);
         if (call->arguments->json) {
             message_print(row, call->out);
         } else {
@@ -330,6 +407,7 @@ int run_job_audit(struct call *call)
     char why[CLIENT_WHY];
     int rc = job_world_open(&w, call);
     rc = rc < 0 ? rc : job_world_ask(&w, words, call_patience(call), &rows, why);
+    rows_sort(&rows); /* they came in the order in which the servers answered; the sum stays the last */
     if (rc >= 0 && rows.count > 0) {
         int64_t silent = message_get_integer(rows.row[rows.count - 1], "silent", 0);
         for (size_t i = 0; call->arguments->json && i < rows.count; i++) {

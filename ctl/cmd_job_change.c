@@ -30,6 +30,16 @@ struct change {
 
 /* ---- How it went ------------------------------------------------------------------------------------------------- */
 
+/* The rows of the servers, and the last, in which `closed` is a number of servers. */
+static void type_rows(const struct rows *rows)
+{
+    if (rows->count > 0) {
+        const struct rows servers = {rows->row, rows->count - 1, 0}, last = {rows->row + rows->count - 1, 1, 0};
+        rows_type(&servers, "kept closed", "");
+        rows_type(&last, "destroyed complete", "");
+    }
+}
+
 static int64_t last_of(const struct rows *rows, const char *field)
 {
     return rows->count > 0 ? message_get_integer(rows->row[rows->count - 1], field, 0) : 0;
@@ -40,8 +50,7 @@ static void show_states(const struct change *c, const struct rows *rows, const c
 {
     for (size_t i = 0; i + 1 < rows->count; i++) {
         const struct message *row = rows->row[i];
-        if (state != NULL ? strcmp(message_get_text(row, "state", ""), state) == 0
-                          : message_get_integer(row, "closed", 0) != 0) {
+        if (state != NULL ? strcmp(message_get_text(row, "state", ""), state) == 0 : message_get_flag(row, "closed")) {
             fprintf(c->w.call->out, " %s", message_get_text(rows->row[i], "server", "?"));
         }
     }
@@ -52,7 +61,7 @@ static void show_result(const struct change *c, const struct job_plan *plan, con
 {
     FILE *out = c->w.call->out;
     char took[UNITS_TEXT];
-    bool complete = last_of(rows, "complete") != 0;
+    bool complete = rows->count > 0 && message_get_flag(rows->row[rows->count - 1], "complete");
     int64_t have = last_of(rows, "acked") + last_of(rows, "superseded"), fenced = last_of(rows, "fenced");
     int64_t missing = last_of(rows, "missing"), absent = last_of(rows, "absent"), unkept = last_of(rows, "unkept");
     if (c->w.call->arguments->json) {
@@ -61,7 +70,7 @@ static void show_result(const struct change *c, const struct job_plan *plan, con
         }
         return;
     }
-    units_span(last_of(rows, "took_us") * 1000, took);
+    units_span(last_of(rows, "took_ns"), took);
     fprintf(out, "job %s, version %" PRIu64 "%s: ", plan->name, plan->version, plan->destroyed ? ", destroyed" : "");
     if (!wait) {
         fprintf(out, "on its way\n");
@@ -137,6 +146,7 @@ static int put(struct change *c, const struct job_plan *plan, const uint8_t *byt
     char why[CLIENT_WHY];
     struct rows rows = {NULL, 0, 0};
     int rc = job_world_put(&c->w, bytes, size, wait, &rows, why), again = 0;
+    type_rows(&rows);
     if (rc < 0 && client_failed(c->w.call->client)) {
         /* told */
     } else if (rc == -EEXIST || rc == -ESTALE || (rc == 0 && last_of(&rows, "superseded") > 0)) {

@@ -302,6 +302,7 @@ int run_kv_stats(struct call *call)
     struct request_draft *r = request_of(call, "stats");
     request_draft_word(r, "all");
     int code = ask(call, r, &rows);
+    rows_sort(&rows); /* they came in the order in which the servers answered */
     if (code == EXIT_FINE && !call->arguments->json) {
         if (rows.count > 1) {
             rows_add(&rows, sum_of(&rows));
@@ -329,6 +330,7 @@ int run_kv_hot(struct call *call)
         request_draft_word(r, call->arguments->word[2]);
     }
     int code = ask(call, r, &rows);
+    rows_type(&rows, "", "copies");
     bool none = rows.count == 1 && !message_has(rows.row[0], "key");
     if (none) {
         rows_clear(&rows);

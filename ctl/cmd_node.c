@@ -9,6 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* "8 of 8"; nothing before the server has its place. */
+static void set_in_view(struct message *row)
+{
+    char reachable[UNITS_TEXT], servers[UNITS_TEXT], text[2 * UNITS_TEXT + 8];
+    if (message_has(row, "reachable") && message_has(row, "servers")) {
+        units_count(message_get_integer(row, "reachable", 0), reachable);
+        units_count(message_get_integer(row, "servers", 0), servers);
+        snprintf(text, sizeof text, "%s of %s", reachable, servers);
+        message_text(row, "in_view", text);
+    }
+}
+
 void show_status(const struct call *call, const struct rows *rows)
 {
     static const struct table_column columns[] = {
@@ -17,8 +29,7 @@ void show_status(const struct call *call, const struct rows *rows)
         {"name", "name", TABLE_TEXT},
         {"torus", "torus", TABLE_TEXT},
         {"cluster", "cluster", TABLE_TEXT},
-        {"reachable", "servers in view", TABLE_COUNT},
-        {"servers", "of", TABLE_COUNT},
+        {"in_view", "servers in view", TABLE_TEXT},
         {"links_up", "links up", TABLE_TEXT},
         {"links_missing", "links missing", TABLE_TEXT},
         {"made", "packets made", TABLE_COUNT},
@@ -54,6 +65,7 @@ void show_status(const struct call *call, const struct rows *rows)
         {NULL, NULL, TABLE_TEXT},
     };
     if (rows->count == 1) {
+        set_in_view(rows->row[0]);
         table_print_record(rows->row[0], columns, call->style, call->out);
     } else {
         table_print(rows->row, rows->count, many, call->style, call->out);

@@ -31,6 +31,9 @@ unsigned show_service_columns(const struct rows *rows, struct table_column *colu
                 c++;
             }
             bool number = message_get_integer(rows->row[i], field, INT64_MIN) != INT64_MIN;
+            if (message_get_object(rows->row[i], field, 0) != NULL) {
+                continue; /* a list of objects fits no cell */
+            }
             if (c == n && (but == NULL || strcmp(field, but) != 0)) {
                 columns[n++] = (struct table_column){field, field, number ? kind_of(field) : TABLE_TEXT};
             }
@@ -325,7 +328,7 @@ static void show_trace(const struct call *call, const struct rows *rows)
         }
         fprintf(call->out, "\n%s took it; there and back in %s, over %" PRId64 " link%s there, %" PRId64 " back\n",
                 server, rtt, there, there == 1 ? "" : "s", message_get_integer(last, "hops_back", 0));
-        if (message_get_integer(last, "complete", 1) == 0) {
+        if (!message_get_flag(last, "complete")) {
             fprintf(call->out, "the way was longer than the reports that fit into the packet: some are missing\n");
         }
     }
@@ -345,6 +348,7 @@ int run_trace(struct call *call)
     }
     cw_span patience = cw_span_add(call_patience(call), CW_US(given(a, "lost-after", 1000000)));
     int rc = call_ask(call, request, a->timeout.ns > 0 ? a->timeout : patience, rows_add, &rows, &code);
+    rows_type(&rows, "complete", "");
     for (size_t i = 0; rc >= 0 && a->json && i < rows.count; i++) {
         message_print(rows.row[i], call->out);
     }

@@ -61,13 +61,13 @@ static const struct {
     int64_t least, most;
     const char *text;
 } ranges[] = {
-    {"count", 1, INT64_MAX, "a whole number from 1 on"},
-    {"interval", 0, HOUR_US, "a time from 0 to 1h"},
-    {"lost-after", 1, HOUR_US, "a time from 1us to 1h"},
+    {"count", 1, INT64_MAX, "a whole number from 1 on, as 1000 or 10k"},
+    {"interval", 0, HOUR_US, "a time with its unit from 0 to 1h, as 5s or 200ms"},
+    {"lost-after", 1, HOUR_US, "a time with its unit from 1us to 1h, as 5s or 200ms"},
     {"heirs", 1, 4096, "a whole number from 1 to 4096"},
     {"weight", 1, 1000, "a whole number from 1 to 1000"},
     {"flags", 0, UINT32_MAX, "a whole number from 0 to 4294967295"},
-    {"expire", 1, 30 * 24 * HOUR_US, "a time from 1us to 720h"},
+    {"expire", 1, 30 * 24 * HOUR_US, "a time with its unit from 1us to 720h, as 5s or 200ms"},
 };
 
 const char *commands_refusal(const struct arguments_given *given)
@@ -350,7 +350,9 @@ static const struct command table[] = {
      "may a process send there, and by which entry, or which one is missing",
      "The server where the sender lives is asked, for it decides. Shows what must be true, in the order in which the "
      "server asks: yes; no, with the remedy; or -, where it did not come so far. TO:*:PORT: packets to keys, which "
-     "need the port on all processes. Exit code 1: it may not.",
+     "need the port on all processes. Exit code 1: it may not. --json: each of the \"conditions\" has \"holds\", which "
+     "is "
+     "true, false or null.",
      "  cwctl job explain web:3 store:7:get", "", 2, 2, NULL, NULL, NULL, run_job_explain},
     {"job audit", "", "who was refused what, how often, on every server in view",
      "Counted since each server started. Exit code 5: some servers did not answer.", "  cwctl job audit", "", 0, 0,
@@ -382,7 +384,7 @@ static const struct command table[] = {
      "at its pace of the last seconds. TREES, LINKS: those by which it sends now. What has ended is shown for 10 "
      "minutes.",
      "  cwctl file status --watch\n  cwctl file status --members", "members", 0, 0, "file-status", file_columns, NULL,
-     NULL},
+     run_file_status},
     {"file stop", "ID", "stop sending a file", "What the receivers have of it stays there for the next time.",
      "  cwctl file stop 3", "", 1, 1, "file-stop", NULL, show_done, NULL},
     {"config show", "", "the configuration in force, including defaults", "", "  cwctl config show --effective",

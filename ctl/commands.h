@@ -27,6 +27,16 @@ struct rows {
 };
 void rows_add(void *context, struct message *row); /* for client_ask(): takes the row */
 void rows_clear(struct rows *rows);
+/*
+ * Gives fields their types: a service says numbers and texts only, so that its yes is a 1 and its list a text with
+ * spaces. Of a row that is not one of those, or has no such field, nothing is changed. Names have spaces between.
+ */
+void rows_type(const struct rows *rows, const char *flags, const char *lists);
+/*
+ * Puts rows in the order of the servers that they tell of (`server`); those of one server keep their order, and those
+ * of none stay behind all others.
+ */
+void rows_sort(const struct rows *rows);
 
 struct command;
 
@@ -127,6 +137,7 @@ int run_kv_flush(struct call *call);
 int run_kv_stats(struct call *call);
 int run_kv_hot(struct call *call);
 int run_file_send(struct call *call);
+int run_file_status(struct call *call);
 int run_doctor(struct call *call);
 int run_events(struct call *call);
 int run_drain(struct call *call);

@@ -28,18 +28,33 @@ struct member {
     int code;
 };
 
+const char *crowd_by_itself(const struct command *c)
+{
+    static const struct {
+        int (*run)(struct call *call);
+        const char *option;
+    } askers[] = {{run_doctor, "--all"}, {run_events, "--all"}, {run_kv_stats, ""},         {run_kv_hot, ""},
+                  {run_job_audit, ""},   {run_kv_flush, ""},    {run_file_send, "--to all"}};
+    for (size_t i = 0; i < sizeof askers / sizeof *askers; i++) {
+        if (c->run == askers[i].run) {
+            return askers[i].option;
+        }
+    }
+    return NULL;
+}
+
 bool crowd_takes(const struct command *c)
 {
     static int (*const lonely[])(struct call * call) = {
-        run_kv_set,     run_kv_delete,   run_kv_flush, run_file_send, run_top,        run_capture,
-        run_job_create, run_job_destroy, run_job_sign, run_job_grant, run_job_revoke, run_job_keygen,
+        run_kv_set,      run_kv_delete, run_top,       run_capture,    run_job_create,
+        run_job_destroy, run_job_sign,  run_job_grant, run_job_revoke, run_job_keygen,
     };
     for (size_t i = 0; c->run != NULL && i < sizeof lonely / sizeof *lonely; i++) {
         if (c->run == lonely[i]) {
             return false;
         }
     }
-    return true;
+    return crowd_by_itself(c) == NULL;
 }
 
 /* ---- One process for each daemon --------------------------------------------------------------------------------- */
@@ -286,6 +301,19 @@ static struct member *gather_members(const struct find_crowd *crowd)
     return member;
 }
 
+/* All are well, and none has said a row. */
+static void say_empty(const struct call *call, size_t count)
+{
+    static const struct rows none = {NULL, 0, 0};
+    if (call->command->show == show_drops) {
+        show_drops(call, &none);
+    } else if (call->command->columns != NULL) {
+        fprintf(call->out, "nothing to show on %zu server%s\n", count, count == 1 ? "" : "s");
+    } else {
+        fprintf(call->out, "done on %zu server%s\n", count, count == 1 ? "" : "s");
+    }
+}
+
 static int round_of(const struct call *call, const struct find_crowd *crowd, cw_span start_patience)
 {
     struct rows rows = {NULL, 0, 0};
@@ -298,7 +326,7 @@ static int round_of(const struct call *call, const struct find_crowd *crowd, cw_
     if (rows.count > 0) {
         show(call, &rows, own);
     } else if (code == EXIT_FINE && !call->arguments->json) {
-        fprintf(call->out, "done on %zu server%s\n", crowd->count, crowd->count == 1 ? "" : "s");
+        say_empty(call, crowd->count);
     }
     complain(call, member, crowd->count);
     rows_clear(&rows);

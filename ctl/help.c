@@ -174,12 +174,12 @@ static const char *near_nth(const void *context, size_t i)
     return ((const struct near_word *)context)[i].text;
 }
 
-/* The first words of commands (NULL), or the words that follow that one. Gives how many there are. */
+/* The first words of commands (NULL), and help, or the words that follow that one. Gives how many there are. */
 static size_t collect(const char *behind, struct near_word out[NAMES_MOST])
 {
     size_t count, found = 0;
     const struct command *c = commands_table(&count);
-    CHECK(count <= NAMES_MOST);
+    CHECK(count < NAMES_MOST);
     for (size_t i = 0; i < count; i++) {
         const char *at = c[i].name;
         if (behind != NULL && (!begins(at, behind) || strchr(at, ' ') == NULL)) {
@@ -187,6 +187,9 @@ static size_t collect(const char *behind, struct near_word out[NAMES_MOST])
         }
         at += behind != NULL ? strlen(behind) + 1 : 0;
         snprintf(out[found++].text, sizeof out->text, "%.*s", (int)strcspn(at, " "), at);
+    }
+    if (behind == NULL) {
+        snprintf(out[found++].text, sizeof out->text, "help");
     }
     return found;
 }

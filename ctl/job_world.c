@@ -2,6 +2,7 @@
 #include "ctl/job_world.h"
 
 #include "base/base64.h"
+#include "base/nearest.h"
 #include "base/quantity.h"
 #include "ctl/job_words.h"
 
@@ -90,6 +91,7 @@ int job_world_open(struct job_world *w, const struct call *call)
         return rc;
     }
     rc = job_world_ask(w, list, call_patience(call), &w->jobs, why);
+    rows_type(&w->jobs, "destroyed kept", "");
     if (rc < 0 && !client_failed(call->client)) {
         (void)job_world_fail(w, EXIT_NO, "%s (the service jobs)", why);
     }
@@ -118,7 +120,7 @@ static cw_job named(const struct job_world *w, const char *name)
     for (size_t i = 0; i < w->jobs.count; i++) {
         const struct message *row = w->jobs.row[i];
         if (strcmp(message_get_text(row, "name", ""), name) == 0) {
-            if (message_get_integer(row, "destroyed", 0) == 0) {
+            if (!message_get_flag(row, "destroyed")) {
                 return number_of(row);
             }
             dead = number_of(row);
@@ -132,11 +134,32 @@ static cw_job named(const struct job_world *w, const char *name)
     return dead;
 }
 
-cw_job job_world_job(struct job_world *w, const char *text)
+cw_job job_world_find(const struct job_world *w, const char *text)
 {
     cw_job job = job_words_number(text);
-    job = job != 0 ? job : named(w, text);
-    if (job == 0) {
+    return job != 0 ? job : named(w, text);
+}
+
+static const char *name_nth(const void *context, size_t i)
+{
+    const struct job_world *w = context;
+    return i < w->jobs.count ? message_get_text(w->jobs.row[i], "name", "")
+                             : message_get_text(w->services.row[i - w->jobs.count], "service", "");
+}
+
+const char *job_world_nearest(const struct job_world *w, const char *name)
+{
+    return nearest_name(name, strlen(name), name_nth, w, w->jobs.count + w->services.count);
+}
+
+cw_job job_world_job(struct job_world *w, const char *text)
+{
+    cw_job job = job_world_find(w, text);
+    const char *near = job == 0 ? job_world_nearest(w, text) : NULL;
+    if (near != NULL) {
+        (void)job_world_fail(w, EXIT_USAGE, "'%.60s': no job has this name, and no service here; did you mean %s?",
+                             text, near);
+    } else if (job == 0) {
         (void)job_world_fail(
             w, EXIT_USAGE,
             "'%.60s': no job has this name, and no service here; cwctl job list and cwctl services say "

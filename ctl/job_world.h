@@ -34,6 +34,10 @@ __attribute__((format(printf, 3, 4))) int job_world_fail(struct job_world *w, in
 
 /* Reads a job: a number, or the name of a job that has a record, or of a service that runs here. 0: told. */
 cw_job job_world_job(struct job_world *w, const char *text);
+/* The same; 0: there is none of this name, and nothing is told. */
+cw_job job_world_find(const struct job_world *w, const char *text);
+/* The job or service whose name is near to this one, borrowed from the world; NULL: none is. */
+const char *job_world_nearest(const struct job_world *w, const char *name);
 /* Writes the name of a job, or its number where it has none. */
 void job_world_name(const struct job_world *w, cw_job job, char out[static JOB_RECORD_NAME_BYTES]);
 /* True when there is a record of the job, or a service of it on the server. */

@@ -126,18 +126,35 @@ static int finish(int code)
     return code;
 }
 
+/* For a command that asks all servers by itself: names the line that does it. Gives the exit code. */
+static int refuse_several(const struct call *call, const struct find_crowd *crowd)
+{
+    const char *name = call->command->name, *option = crowd_by_itself(call->command), *lab = call->arguments->lab;
+    const char *node = crowd->count > 0 ? crowd->one[0].name : "NAME";
+    fprintf(stderr, "cwctl: %s asks all servers by itself, through one daemon: ", name);
+    fprintf(stderr, lab != NULL ? "cwlab ctl --name %s %s %s%s%s\n" : "cwctl%s --node %s %s%s%s\n",
+            lab != NULL ? lab : "", node, name, option[0] != '\0' ? " " : "", option);
+    return EXIT_USAGE;
+}
+
 static int run_crowd(struct call *call, const struct find_wish *wish)
 {
     struct find_crowd crowd;
     struct keys keys;
     char why[CLIENT_WHY];
-    if (!crowd_takes(call->command)) {
+    bool takes = crowd_takes(call->command);
+    if (!takes && crowd_by_itself(call->command) == NULL) {
         fprintf(stderr, "cwctl: %s is for one daemon at a time: name one with --node\n", call->command->name);
         return EXIT_USAGE;
     }
     if (find_crowd(wish, &crowd, why) < 0) {
         fprintf(stderr, "cwctl: %s\n", why);
         return EXIT_NOBODY;
+    }
+    if (!takes) {
+        int code = refuse_several(call, &crowd);
+        find_crowd_free(&crowd);
+        return code;
     }
     listen_to_signals();
     begin_keys(call, &keys);

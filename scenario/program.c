@@ -24,9 +24,11 @@ static void print_usage(const struct program *p, FILE *out)
             p->ending);
 }
 
+/* Behind the last command stands help, which is one, too. */
 static const char *command_name(const void *context, size_t i)
 {
-    return ((const struct program *)context)->commands[i]->name;
+    const struct program_command *c = ((const struct program *)context)->commands[i];
+    return c != NULL ? c->name : "help";
 }
 
 /* ---- Completion -------------------------------------------------------------------------------------------------- */
@@ -134,7 +136,7 @@ int program_main(const struct program *p, int argc, char **argv)
             return about ? c->run(c, 2, asked) : c->run(c, argc - 1, argv + 1);
         }
     }
-    const char *near = nearest_name(word, strlen(word), command_name, p, count);
+    const char *near = nearest_name(word, strlen(word), command_name, p, count + 1);
     if (near != NULL) {
         fprintf(stderr, "%s: unknown command '%s'; did you mean %s?\n", p->name, word, near);
     } else {
@@ -187,7 +189,8 @@ int program_refuse(const struct program_command *c, const char *format, ...)
 
 int program_print(const struct program_command *c, struct report *r, bool json, int code)
 {
-    int rc = json ? report_print_json(r, stdout) : report_print_table(r, stdout);
+    int rc =
+        !json ? report_print_table(r, stdout) : (c->program->rows ? report_print_lines : report_print_json)(r, stdout);
     report_close(r);
     return rc < 0 ? program_refuse(c, "standard output: %s", strerror(-rc)) : code;
 }

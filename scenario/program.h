@@ -41,6 +41,7 @@ struct program {
     bool (*complete)(const struct program_line *line, const struct completion *c);
     /* What a word in capitals stands for; the context is a struct program_line. NULL: nothing is known. */
     completion_values_fn *values;
+    bool rows; /* --json prints the rows of a report as lines of their own (report_print_lines()), not as lists */
 };
 
 struct program_command {

@@ -220,13 +220,39 @@ static int finish(FILE *out)
     return fflush(out) == 0 && ferror(out) == 0 ? 0 : -EIO;
 }
 
-int report_print_json(const struct report *r, FILE *out)
+static int print_line(const json_t *object, FILE *out)
 {
-    if (json_dumpf(r->fields, out, JSON_COMPACT | JSON_REAL_PRECISION(10)) != 0) {
+    if (json_dumpf(object, out, JSON_COMPACT | JSON_REAL_PRECISION(10)) != 0) {
         return -EIO;
     }
     fputc('\n', out);
-    return finish(out);
+    return 0;
+}
+
+int report_print_json(const struct report *r, FILE *out)
+{
+    int rc = print_line(r->fields, out);
+    return rc < 0 ? rc : finish(out);
+}
+
+int report_print_lines(const struct report *r, FILE *out)
+{
+    const char *key;
+    json_t *value, *rest = json_object();
+    int rc = 0;
+    CHECK(rest != NULL);
+    json_object_foreach(r->fields, key, value)
+    {
+        for (size_t i = 0; i < json_array_size(value) && rc == 0; i++) {
+            rc = print_line(json_array_get(value, i), out);
+        }
+        if (!json_is_array(value)) {
+            set(rest, key, json_incref(value));
+        }
+    }
+    rc = rc == 0 && json_object_size(rest) > 0 ? print_line(rest, out) : rc;
+    json_decref(rest);
+    return rc < 0 ? rc : finish(out);
 }
 
 /* ---- Tables for people ------------------------------------------------------------------------------------------- */
@@ -262,9 +288,8 @@ static const struct unit {
     enum { SPAN, BYTES, RATE, SHARE, PERCENT } kind;
     double scale; /* to nanoseconds, bytes, bits per second, parts of a million */
 } units[] = {
-    {"_ns", SPAN, 1},     {"_us", SPAN, 1e3},         {"_ms", SPAN, 1e6},     {"seconds", SPAN, 1e9},
-    {"_bytes", BYTES, 1}, {"memory_kb", BYTES, 1024}, {"_kb", BYTES, 1e3},    {"memory_mb", BYTES, 1048576},
-    {"_mb", BYTES, 1e6},  {"_gbps", RATE, 1e9},       {"_share", SHARE, 1e6}, {"_percent", PERCENT, 1},
+    {"_ns", SPAN, 1},     {"_us", SPAN, 1e3}, {"_ms", SPAN, 1e6},     {"seconds", SPAN, 1e9},   {"_bytes", BYTES, 1},
+    {"_gbps", RATE, 1e9}, {"_ppm", SHARE, 1}, {"_share", SHARE, 1e6}, {"_percent", PERCENT, 1},
 };
 
 static const struct unit *unit_of(const char *name)
@@ -331,7 +356,7 @@ static void show_number(const char *name, const json_t *value, char out[static S
 
 /*
  * "rtt_max_us" as a title: "rtt max", for the unit stands behind the number; "sim_seconds": "sim time". Where another
- * field has the title already ("kept_waiting" beside "kept_waiting_ms"): "kept waiting for".
+ * field has the title already ("kept_waiting" beside "kept_waiting_ns"): "kept waiting for".
  */
 static void title_of(const json_t *among, const char *name, char out[static SHOWN])
 {
@@ -341,7 +366,7 @@ static void title_of(const json_t *among, const char *name, char out[static SHOW
     if (unit != NULL && unit->kind == SPAN && strcmp(unit->suffix, "seconds") == 0) {
         length -= strlen(unit->suffix);
         more = "time";
-    } else if (unit != NULL && unit->kind != SHARE && last != NULL) {
+    } else if (unit != NULL && strcmp(unit->suffix, "_share") != 0 && last != NULL) {
         snprintf(out, SHOWN, "%.*s", (int)(last - name), name);
         more = json_object_get(among, out) != NULL ? " for" : "";
         length = (size_t)(last - name);

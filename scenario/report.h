@@ -49,6 +49,8 @@ uint64_t report_hash_value(const struct report *r, const char *name);
 
 /* One line. -EIO when it cannot be written. */
 CW_MUST_CHECK int report_print_json(const struct report *r, FILE *out);
+/* A line for each element of each list, and a last line with all other fields, if there are any. -EIO as above. */
+CW_MUST_CHECK int report_print_lines(const struct report *r, FILE *out);
 CW_MUST_CHECK int report_print_table(const struct report *r, FILE *out);
 /* The elements of the list `name`, one a line, the named columns only, after a line of names. */
 CW_MUST_CHECK int report_print_csv(const struct report *r, const char *name, const char *const columns[], size_t count,

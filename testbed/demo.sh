@@ -141,7 +141,7 @@ else
     say "Was any packet delivered by a server that the key did not belong to?" \
         "Every daemon wrote down what it delivered and when its links came and went. The judge applies the rule to" \
         "each delivery: 'misdelivered' must be 0. 'lost' is what was inside the dead server or on its cables;" \
-        "'gap_worst_ms' is how long the stream stood still."
+        "'gap worst' is how long the stream stood still."
 fi
 show cwlab judge --name "$lab" || true
 verdict=$(cwlab judge --name "$lab" --json | sed -n 's/.*"misdelivered":\([0-9]*\).*/\1/p')

@@ -120,8 +120,7 @@ static int run_status(struct asked *a)
         message_text(row, "state", crew_state_name(c));
         message_integer(row, "pid", c->outside);
         message_integer(row, "starts", c->starts);
-        message_real(row, "seconds",
-                     (double)cw_time_since(now, c->state == CREW_DEAD ? c->ended : c->started).ns / 1e9);
+        message_integer(row, "since_ns", cw_time_since(now, c->state == CREW_DEAD ? c->ended : c->started).ns);
         if (c->state == CREW_DEAD) {
             describe_end(row, c);
         }

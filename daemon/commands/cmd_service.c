@@ -21,6 +21,40 @@ enum { WEIGHT_MAX = 1000, DROP_WORDS = 3, JOB_NAME = 64 };
 static const char *const drop_words[DROP_WORDS] = {
     [NODE_DROP_TAIL] = "tail", [NODE_DROP_OLDEST] = "oldest", [NODE_DROP_PRIORITY] = "priority"};
 
+static bool is_built_in(const char *name)
+{
+    size_t count;
+    const cw_service *const *builtin = builtin_services(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(builtin[i]->name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *service_nth(const void *context, size_t i)
+{
+    return host_service_at(context, (unsigned)i)->table->name;
+}
+
+/* No service of this name runs. One that is built in could run: that is no mistake of whoever names it. */
+static void refuse_unknown(struct request *r, const char *name)
+{
+    const struct host *h = commands_host(r);
+    const char *near = nearest_name(name, strlen(name), service_nth, h, host_service_count(h));
+    if (is_built_in(name)) {
+        request_refuse(r, -ENOENT,
+                       "no service '%.31s' runs here: it was unloaded or switched off, and starts with the daemon; "
+                       "cwctl services lists those that do",
+                       name);
+    } else if (near != NULL) {
+        request_refuse(r, -EINVAL, "no service '%.31s' runs here; did you mean %s?", name, near);
+    } else {
+        request_refuse(r, -EINVAL, "no service '%.31s' runs here; cwctl services lists those that do", name);
+    }
+}
+
 /* ---- What runs --------------------------------------------------------------------------------------------------- */
 
 static void tell_service(struct request *r, const struct host *h, const struct node_service_info *info)
@@ -197,7 +231,7 @@ void cmd_service_unload(struct request *r)
     char why[HOST_WHY] = "";
     const char *name = request_line(r)->argv[0];
     if (host_service_find(commands_host(r), name) == NULL) {
-        request_refuse(r, -ENOENT, "no service '%.31s' runs here; \"services\" lists those that do", name);
+        refuse_unknown(r, name);
         return;
     }
     int rc = host_service_unload(commands_host(r), name, why);
@@ -215,7 +249,7 @@ void cmd_service_weight(struct request *r)
     const struct host_service *service = host_service_find(h, line->argv[0]);
     char why[HOST_WHY] = "";
     if (service == NULL) {
-        request_refuse(r, -ENOENT, "no service '%.31s' runs here; \"services\" lists those that do", line->argv[0]);
+        refuse_unknown(r, line->argv[0]);
         return;
     }
     struct node_service_policy policy = service->policy;
@@ -354,24 +388,6 @@ static void relay_done(void *context, int rc)
     free(relay);
 }
 
-static bool is_built_in(const char *name)
-{
-    size_t count;
-    const cw_service *const *builtin = builtin_services(&count);
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(builtin[i]->name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void refuse_unknown(struct request *r, const char *name)
-{
-    request_refuse(r, -ENOENT, "no service '%.31s' runs here%s; \"services\" lists those that do", name,
-                   is_built_in(name) ? ": it was unloaded or switched off, and starts with the daemon" : "");
-}
-
 void commands_relay(struct request *r, struct host_server *server, const char *service, int argc,
                     const char *const *argv)
 {
@@ -473,7 +489,9 @@ void cmd_service(struct request *r)
 {
     const struct request_line *line = request_line(r);
     struct host_server *server = commands_server(r);
-    if (server != NULL && check_words(r, line->argv[0], line->argc - 1, line->argv + 1)) {
+    if (server != NULL && host_service_find(commands_host(r), line->argv[0]) == NULL) {
+        refuse_unknown(r, line->argv[0]);
+    } else if (server != NULL && check_words(r, line->argv[0], line->argc - 1, line->argv + 1)) {
         commands_relay(r, server, line->argv[0], line->argc - 1, line->argv + 1);
     }
 }

@@ -278,8 +278,8 @@ bool commands_read_job(struct request *r, cw_job *out)
     const struct host_service *service = host_service_find(commands_host(r), name);
     const cw_service *builtin = builtin_service(name);
     if (service == NULL && builtin == NULL) {
-        request_refuse(r, -ENOENT,
-                       "no service '%.31s' here whose names the key could be among; \"services\" lists them", name);
+        request_refuse(r, -EINVAL,
+                       "no service '%.31s' here whose names the key could be among; cwctl services lists them", name);
         return false;
     }
     *out = service != NULL ? service->table->job : builtin->job;

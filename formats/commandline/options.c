@@ -23,7 +23,6 @@ static struct setting setting_of(const struct option *o, const struct option_tra
         [OPTION_COUNT] = {SETTING_COUNT, sizeof(uint64_t), "N"},
         [OPTION_SMALL] = {SETTING_COUNT, sizeof(uint32_t), "N"},
         [OPTION_SPAN] = {SETTING_SPAN, sizeof(cw_span), "TIME"},
-        [OPTION_SECONDS] = {SETTING_SPAN, sizeof(cw_span), "TIME"},
         [OPTION_RATE] = {SETTING_RATE, sizeof(uint64_t), "RATE"},
         [OPTION_PPM] = {SETTING_PPM, sizeof(uint32_t), "PERCENT"},
         [OPTION_DIMS] = {SETTING_DIMS, sizeof(cw_dims), "XxYxZ"},
@@ -37,7 +36,6 @@ static struct setting setting_of(const struct option *o, const struct option_tra
         .size = kinds[o->kind].size,
         .least = traits != NULL ? traits->least : 0,
         .most = traits != NULL && traits->most != 0 ? traits->most : SETTING_ANY,
-        .seconds = o->kind == OPTION_SECONDS,
     };
 }
 

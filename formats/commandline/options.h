@@ -18,18 +18,17 @@
 #include <stdio.h>
 
 enum option_kind {
-    OPTION_FLAG,    /* bool: has no value, and sets true */
-    OPTION_TEXT,    /* const char *, borrowed from argv */
-    OPTION_COUNT,   /* uint64_t */
-    OPTION_SMALL,   /* uint32_t: a count */
-    OPTION_SPAN,    /* cw_span */
-    OPTION_SECONDS, /* cw_span; a number without a unit is in seconds */
-    OPTION_RATE,    /* uint64_t, bits per second */
-    OPTION_PPM,     /* uint32_t, parts per million: "98%" */
-    OPTION_DIMS,    /* cw_dims */
-    OPTION_RANGE,   /* struct setting_range: "7" or "1..100" */
-    OPTION_RATIO,   /* int64_t, millionths: "0.5" */
-    OPTION_LIST,    /* struct option_words: a text, and one more each time that the option is given */
+    OPTION_FLAG,  /* bool: has no value, and sets true */
+    OPTION_TEXT,  /* const char *, borrowed from argv */
+    OPTION_COUNT, /* uint64_t */
+    OPTION_SMALL, /* uint32_t: a count */
+    OPTION_SPAN,  /* cw_span, always with its unit: "5s", "200ms" */
+    OPTION_RATE,  /* uint64_t, bits per second */
+    OPTION_PPM,   /* uint32_t, parts per million: "98%" */
+    OPTION_DIMS,  /* cw_dims */
+    OPTION_RANGE, /* struct setting_range: "7" or "1..100" */
+    OPTION_RATIO, /* int64_t, millionths: "0.5" */
+    OPTION_LIST,  /* struct option_words: a text, and one more each time that the option is given */
 };
 
 enum { OPTION_WORDS_MAX = 48 };

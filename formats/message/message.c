@@ -112,6 +112,12 @@ void message_element(struct message *m, const char *name, const char *value)
     }
 }
 
+void message_append(struct message *m, const char *name, struct message *inner)
+{
+    message_element(m, name, NULL);
+    json_array_append_new(json_object_get(object(m), name), object(inner));
+}
+
 void message_inner(struct message *m, const char *name, struct message *inner)
 {
     json_object_set_new(object(m), name, object(inner));
@@ -181,6 +187,12 @@ const char *message_get_element(const struct message *m, const char *name, size_
     return json_string_value(json_array_get(value, i));
 }
 
+const struct message *message_get_object(const struct message *m, const char *name, size_t i)
+{
+    const json_t *inner = json_array_get(get(m, name), i);
+    return json_is_object(inner) ? (const struct message *)inner : NULL;
+}
+
 const struct message *message_get_inner(const struct message *m, const char *name)
 {
     const json_t *inner = get(m, name);
@@ -211,6 +223,9 @@ static void show_list(const json_t *list, char *out, size_t room)
 {
     size_t used = 0;
     for (size_t i = 0; i < json_array_size(list) && used < room; i++) {
+        if (json_is_object(json_array_get(list, i))) {
+            continue;
+        }
         const char *text = json_string_value(json_array_get(list, i));
         int n = snprintf(out + used, room - used, "%s%s", i > 0 ? " " : "", text != NULL ? text : "?");
         used += n > 0 ? (size_t)n : 0;

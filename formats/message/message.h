@@ -48,6 +48,8 @@ void message_null(struct message *m, const char *name);
 void message_element(struct message *m, const char *name, const char *value);
 /* Takes inner. */
 void message_inner(struct message *m, const char *name, struct message *inner);
+/* Appends an object, which it takes, to the list of that name. */
+void message_append(struct message *m, const char *name, struct message *inner);
 
 /* ---- Reading: what is given is borrowed from the message --------------------------------------------------------- */
 
@@ -75,12 +77,14 @@ bool message_get_flag(const struct message *m, const char *name);
 size_t message_elements(const struct message *m, const char *name);
 /* Element i of a list of texts (one text counts as a list of one); NULL: there is none, or it is no text. */
 const char *message_get_element(const struct message *m, const char *name, size_t i);
+/* Element i of a list of objects, borrowed; NULL: there is none, or it is no object. */
+const struct message *message_get_object(const struct message *m, const char *name, size_t i);
 /* Element i of a list as text: a text, a whole number in digits, "true" or "false". False: it is none of these. */
 bool message_show_element(const struct message *m, const char *name, size_t i, char *out, size_t room);
 const struct message *message_get_inner(const struct message *m, const char *name);
 /*
  * Any field as text for people: whole numbers in digits, truth as yes and no, lists with a space between elements; cut
- * to what fits. False and "": there is no such field.
+ * to what fits. A list of objects is not shown. False and "": there is no such field.
  */
 bool message_show(const struct message *m, const char *name, char *out, size_t room);
 

@@ -6,9 +6,11 @@
 # (_cwctl and so on), and each of these completes all of them.
 
 local -a all names helps
-local line cur=${words[CURRENT]}
+local line program=${(Q)words[1]}
 
-all=("${(@f)$(${words[1]} complete ${(Q)words[2,CURRENT-1]} "${(Q)cur}" 2>/dev/null)}")
+program=${program/#\~\//$HOME/}
+# (Q) takes quotes and backslashes away; PREFIX is what stands before the cursor, without an open quote.
+all=("${(@f)$($program complete "${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null)}")
 for line in $all; do
     if [[ $line == :files ]]; then
         _files

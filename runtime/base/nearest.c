@@ -32,19 +32,31 @@ static size_t distance(const char *a, size_t a_length, const char *b, size_t b_l
     return row[a_length % 3][b_length];
 }
 
+static size_t common(const char *a, size_t a_length, const char *b)
+{
+    size_t n = 0;
+    while (n < a_length && a[n] == b[n]) { /* the NUL of b is no letter of a */
+        n++;
+    }
+    return n;
+}
+
 const char *nearest_name(const char *name, size_t length, nearest_nth_fn *nth, const void *context, size_t count)
 {
     const char *best = NULL;
-    size_t best_distance = SIZE_MAX;
+    size_t best_distance = SIZE_MAX, best_common = 0;
     for (size_t i = 0; i < count; i++) {
         const char *candidate = nth(context, i);
         size_t candidate_length = strlen(candidate);
         bool begins = length >= 2 && candidate_length > length && memcmp(name, candidate, length) == 0;
         size_t d = begins ? 1 : distance(name, length, candidate, candidate_length);
-        if (d < best_distance) {
+        size_t same = common(name, length, candidate);
+        if (d < best_distance || (d == best_distance && same > best_common)) {
             best_distance = d;
+            best_common = same;
             best = candidate;
         }
     }
-    return best_distance <= 1 + length / 3 ? best : NULL;
+    bool near = best_distance <= 1 + length / 3 && 2 * best_distance <= length;
+    return near || best_distance == 0 ? best : NULL;
 }

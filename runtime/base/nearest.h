@@ -11,10 +11,12 @@
 typedef const char *nearest_nth_fn(const void *context, size_t i);
 
 /*
- * The first of the `count` names that are nearest to name[length], or NULL when none is near. The distance of two names
+ * The one of the `count` names that is nearest to name[length], or NULL when none is near: of several, the one that
+ * begins like it for longest, and then the first. The distance of two names
  * is the number of letters to insert, to take away, to change, or to swap with their neighbour that make one name the
- * other (Damerau, Levenshtein). Near is a distance of one, and of one more for every three letters of `name`. A name
- * that begins with `name`, of two letters or more, is at a distance of one.
+ * other (Damerau, Levenshtein). Near is a distance of one, and of one more for every three letters of `name`, as
+ * long as half of its letters are right: nobody who wrote "foo" meant "top". A name that begins with `name`, of two
+ * letters or more, is at a distance of one.
  */
 const char *nearest_name(const char *name, size_t length, nearest_nth_fn *nth, const void *context, size_t count);
 

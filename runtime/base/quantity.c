@@ -20,7 +20,8 @@ static const struct unit span_units[] = {
     {"h", 3600 * CW_NS_PER_SEC},
 };
 static const struct unit rate_units[] = {{"bit", 1}, {"kbit", 1000}, {"mbit", 1000000}, {"gbit", 1000000000}};
-static const struct unit count_units[] = {{"", 1}, {"k", 1000}, {"M", 1000000}, {"G", 1000000000}};
+static const struct unit count_units[] = {
+    {"", 1}, {"k", 1000}, {"M", 1000000}, {"G", 1000000000}, {"T", 1000000000000}};
 static const struct unit ppm_units[] = {{"ppm", 1}, {"%", 10000}};
 static const struct unit millionth_units[] = {{"", 1000000}, {"%", 10000}};
 

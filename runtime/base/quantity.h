@@ -12,7 +12,7 @@
 #include "cubeway/time.h"
 #include "cubeway/types.h"
 
-/* A whole number. k, M or G may follow; the number before it may have a fraction: "1.5k". */
+/* A whole number. k, M, G or T may follow; the number before it may have a fraction: "1.5k". */
 CW_MUST_CHECK int quantity_count(const char *text, size_t length, uint64_t *out);
 /* A span in ns, us, ms, s, min or h. The unit may be left out only when the number is 0. */
 CW_MUST_CHECK int quantity_span(const char *text, size_t length, cw_span *out);

@@ -145,17 +145,10 @@ static int read_mode(const char *text, size_t length, uint64_t *out)
     return rc == 0 && *out > MODE_MOST ? -ERANGE : rc;
 }
 
-static int read_span(const struct setting *s, const char *text, size_t length, uint64_t *out)
+static int read_span(const char *text, size_t length, uint64_t *out)
 {
-    char with_unit[QUANTITY_TEXT];
     cw_span span;
     int rc = quantity_span(text, length, &span);
-    bool bare = rc < 0 && s->seconds && length > 0 && length < sizeof with_unit && digit_of(text[length - 1]) < 10;
-    if (bare) {
-        memcpy(with_unit, text, length);
-        with_unit[length] = 's';
-        rc = quantity_span(with_unit, length + 1, &span);
-    }
     *out = rc == 0 ? (uint64_t)span.ns : 0;
     return rc;
 }
@@ -220,7 +213,7 @@ static int read_number(const struct setting *s, const char *text, size_t length,
     case SETTING_MODE:
         return read_mode(text, length, out);
     case SETTING_SPAN:
-        return read_span(s, text, length, out);
+        return read_span(text, length, out);
     case SETTING_RATE:
         return quantity_rate(text, length, out);
     default:

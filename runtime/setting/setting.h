@@ -19,7 +19,7 @@ enum setting_kind {
     SETTING_SEED,  /* uint64_t, all of its 64 bits; only digits */
     SETTING_HEX,   /* uint32_t in least..most: decimal, or 0x and hexadecimal; written in hexadecimal */
     SETTING_MODE,  /* uint32_t: a file's mode, octal, 0..0777 */
-    SETTING_SPAN,  /* cw_span in least..most ns */
+    SETTING_SPAN,  /* cw_span in least..most ns, with its unit: "5s" */
     SETTING_RATE,  /* uint64_t in least..most bits per second */
     SETTING_PPM,   /* uint32_t in least..most parts per million: "5%", "200ppm" */
     SETTING_RATIO, /* int64_t, millionths: "-0.5" */
@@ -45,7 +45,6 @@ struct setting {
     uint64_t unit;            /* COUNT: the field holds the number times this, 1 << 20 for MiB; 0: the number itself */
     const char *of;           /* COUNT: what is counted, said behind the limits: "MiB"; NULL: nothing is said */
     bool plain;               /* COUNT: digits only; "1k" is refused */
-    bool seconds;             /* SPAN: a number without a unit is in seconds; else it is refused, unless it is 0 */
     const char *const *words; /* WORD: all of them, ended by NULL */
     bool optional;            /* setting_write() leaves it out while its field is 0 or "" */
 };
@@ -62,7 +61,7 @@ enum {
  * is not of this kind. When it fails nothing is changed.
  */
 CW_MUST_CHECK int setting_read(const struct setting *setting, const char *text, size_t length, void *base);
-/* What setting_read() expects, to be put behind "expected ": "a time from 1us to 1s, as 10ms". */
+/* What setting_read() expects, to be put behind "expected ": "a time with its unit from 1us to 1s, as 5s or 200ms". */
 void setting_expected(const struct setting *setting, char out[static SETTING_WHY]);
 /* Writes what setting_read() reads as the same value. False: it is optional and not set, and nothing was written. */
 bool setting_write(const struct setting *setting, const void *base, char out[static SETTING_VALUE]);

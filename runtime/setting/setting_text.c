@@ -34,13 +34,12 @@ static void say_limit(struct text *t, enum setting_kind kind, uint64_t limit)
     text_put(t, limit == 0 ? "0" : text);
 }
 
-/* "a time from 1us to 1s", "a time from 1us on", or without limits "a time with its unit". */
-static void say_limits(struct text *t, const struct setting *s, const char *what, const char *unlimited)
+/* "a share from 1% to 5%", "a share from 1% on", or without limits "a share". */
+static void say_limits(struct text *t, const struct setting *s, const char *what)
 {
     bool open = s->most == SETTING_ANY;
     text_put(t, what);
     if (open && s->least == 0) {
-        text_put(t, unlimited);
         return;
     }
     text_put(t, " from ");
@@ -51,15 +50,18 @@ static void say_limits(struct text *t, const struct setting *s, const char *what
     }
 }
 
+/* The smallest number that is shorter with its unit: 10k. */
+enum { UNITS_FROM = 10000 };
+
 static void say_count(struct text *t, const struct setting *s)
 {
     bool any = s->least == 0 && s->most == SETTING_ANY;
-    say_limits(t, s, "a whole number", "");
+    say_limits(t, s, "a whole number");
     if (s->of != NULL) {
         text_put(t, any ? " of " : " ");
         text_put(t, s->of);
     }
-    text_put(t, any && !s->plain ? ", as 1000 or 10k" : "");
+    text_put(t, !s->plain && s->of == NULL && setting_most(s) >= UNITS_FROM ? ", as 1000 or 10k" : "");
 }
 
 /* One item of "a, b or c". */
@@ -100,21 +102,21 @@ void setting_expected(const struct setting *s, char out[static SETTING_WHY])
         text_put(&t, "a whole number of at most 64 bits");
         break;
     case SETTING_HEX:
-        say_limits(&t, s, "a number", "");
+        say_limits(&t, s, "a number");
         break;
     case SETTING_MODE:
         text_put(&t, "a file's mode in octal, as 0660");
         break;
     case SETTING_SPAN:
-        say_limits(&t, s, "a time", " with its unit");
-        text_put(&t, ", as 80ms or 1.5s");
+        say_limits(&t, s, "a time with its unit");
+        text_put(&t, ", as 5s or 200ms");
         break;
     case SETTING_RATE:
-        say_limits(&t, s, "a rate", " with its unit");
+        say_limits(&t, s, "a rate with its unit");
         text_put(&t, ", as 1gbit or 100mbit");
         break;
     case SETTING_PPM:
-        say_limits(&t, s, "a share", "");
+        say_limits(&t, s, "a share");
         text_put(&t, ", as 5% or 200ppm");
         break;
     case SETTING_RATIO:

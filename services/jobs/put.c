@@ -78,7 +78,7 @@ static void tell(const struct jobs *j, const struct jobs_put *c, bool complete)
         }
         tell_server_id(j->svc, c->request, "server", s);
         cw_request_text(c->request, "state", change_state_name((enum change_state)server->state));
-        cw_request_int(c->request, "after_us", server->after.ns / 1000);
+        cw_request_int(c->request, "after_ns", server->after.ns);
         if (holds) {
             cw_request_int(c->request, "kept", server->kept);
             cw_request_int(c->request, "closed", server->closed);
@@ -90,7 +90,7 @@ static void tell(const struct jobs *j, const struct jobs_put *c, bool complete)
     cw_request_int(c->request, "generation", (int64_t)c->change.mark.generation);
     cw_request_int(c->request, "destroyed", c->change.mark.destroyed);
     cw_request_int(c->request, "complete", complete);
-    cw_request_int(c->request, "took_us", cw_time_since(cw_now(j->svc), c->change.put).ns / 1000);
+    cw_request_int(c->request, "took_ns", cw_time_since(cw_now(j->svc), c->change.put).ns);
     cw_request_int(c->request, "acked", of[CHANGE_ACKED]);
     cw_request_int(c->request, "superseded", of[CHANGE_SUPERSEDED]);
     cw_request_int(c->request, "fenced", of[CHANGE_FENCED]);

@@ -20,7 +20,7 @@ static int run(const struct program_command *self, int argc, char **argv)
         {"show", OPTION_FLAG, &show, NULL, "print the seed's scenario, and do not run it", false},
         {"capture", OPTION_TEXT, &capture, "FILE", "write the frames of server 0,0,0's links (pcapng)", false},
         {"log", OPTION_FLAG, &log, NULL, "show what servers log, and when they come and go", false},
-        {"json", OPTION_FLAG, &json, NULL, "print JSON, not a table", false},
+        {"json", OPTION_FLAG, &json, NULL, "print JSON: one object a line", false},
         {"quiet", OPTION_FLAG, &quiet, NULL, "show no progress line on the terminal", false},
     };
     struct scenario s;

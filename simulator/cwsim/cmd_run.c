@@ -14,7 +14,7 @@ static int run(const struct program_command *self, int argc, char **argv)
          false},
         {"log", OPTION_FLAG, &log, NULL, "show what servers log, and when they come and go", false},
         {"check", OPTION_FLAG, &check, NULL, "read the scenario, and do not run it", false},
-        {"json", OPTION_FLAG, &json, NULL, "print JSON, not a table", false},
+        {"json", OPTION_FLAG, &json, NULL, "print JSON: one object a line", false},
         {"quiet", OPTION_FLAG, &quiet, NULL, "show no progress line on the terminal", false},
     };
     struct scenario s;

@@ -12,12 +12,19 @@ enum { SERVERS_MAX = 125, JOBS_MAX = 64, RUN_SECONDS = 300, SHRINK_TRIES = 400 }
 
 struct swarm {
     uint64_t first, last, next;
-    uint32_t servers_max, jobs, seconds, tries;
+    uint32_t servers_max, jobs, tries;
+    cw_span limit; /* of wall clock, for one run */
     bool shrink, go_on, quiet;
     const char *out; /* where shrunk scenarios go */
     struct progress progress;
     uint64_t done, failed, packets, packet_hops, events, digests;
 };
+
+/* The limit as isolate.h takes it: whole seconds, rounded up. */
+static unsigned limit_seconds(const struct swarm *w)
+{
+    return (unsigned)((w->limit.ns + CW_NS_PER_SEC - 1) / CW_NS_PER_SEC);
+}
 
 static void write_replay(const struct swarm *w, uint64_t seed, char *out, size_t room)
 {
@@ -42,7 +49,7 @@ static bool still_fails(void *context, const struct scenario *s, cw_time *when)
     struct isolate_outcome outcome;
     k->tries++;
     progress_show(&k->progress, k->tries, k->swarm->tries, s->end, 0);
-    if (isolate_run(s, "shrinking", NULL, k->swarm->seconds, &outcome) < 0) {
+    if (isolate_run(s, "shrinking", NULL, limit_seconds(k->swarm), &outcome) < 0) {
         return false;
     }
     bool fails = isolate_same_failure(&outcome, k->first);
@@ -92,7 +99,7 @@ static void tell_failure(struct swarm *w, uint64_t seed, const struct isolate_ou
     progress_close(&w->progress);
     printf("seed %" PRIu64 " failed: ", seed);
     if (o->signal == SIGALRM) {
-        printf("not done after %u s", w->seconds);
+        printf("not done after %u s", limit_seconds(w));
     } else if (o->signal != 0) {
         printf("stopped by signal %d (%s)", o->signal, strsignal(o->signal));
     } else if (o->verdict == PLAY_BROKEN) {
@@ -121,7 +128,7 @@ static int start_next(struct swarm *w, struct isolate **slot)
         return rc;
     }
     write_replay(w, seed, replay, sizeof replay);
-    rc = isolate_start(slot, &s, "the seed's scenario", replay, w->seconds);
+    rc = isolate_start(slot, &s, "the seed's scenario", replay, limit_seconds(w));
     scenario_free(&s);
     return rc;
 }
@@ -172,7 +179,8 @@ static int run_all(struct swarm *w)
 static int run(const struct program_command *self, int argc, char **argv)
 {
     struct setting_range seeds = {1, 100};
-    struct swarm w = {.servers_max = SERVERS_MAX, .jobs = 1, .seconds = RUN_SECONDS, .tries = SHRINK_TRIES, .out = "."};
+    struct swarm w = {
+        .servers_max = SERVERS_MAX, .jobs = 1, .limit = CW_SEC(RUN_SECONDS), .tries = SHRINK_TRIES, .out = "."};
     bool json = false;
     const struct option option[] = {
         {"seeds", OPTION_RANGE, &seeds, NULL, "which seeds to run", false},
@@ -182,8 +190,8 @@ static int run(const struct program_command *self, int argc, char **argv)
         {"tries", OPTION_SMALL, &w.tries, "N", "so many tries at most to make a scenario smaller", false},
         {"out", OPTION_TEXT, &w.out, "DIR", "where shrunk scenarios go", false},
         {"go-on", OPTION_FLAG, &w.go_on, NULL, "go on after a failure", false},
-        {"limit", OPTION_SMALL, &w.seconds, "SECONDS", "wall clock that a run may take", false},
-        {"json", OPTION_FLAG, &json, NULL, "print JSON, not a table", false},
+        {"limit", OPTION_SPAN, &w.limit, "TIME", "wall clock that a run may take; 0: no limit", false},
+        {"json", OPTION_FLAG, &json, NULL, "print JSON: one object a line", false},
         {"quiet", OPTION_FLAG, &w.quiet, NULL, "show no progress line on the terminal", false},
     };
     int code = command_options(self, option, sizeof option / sizeof *option, argc, argv, NULL, NULL);

@@ -36,7 +36,7 @@ void command_common(struct command_common *common, struct option *option, cw_dim
         {"mtu", OPTION_SMALL, &common->mtu, "BYTES", "size of a frame behind its Ethernet header, 1500 to 9000", false},
         {"timers", OPTION_TEXT, &common->timers, "fast|default", "hello 5 ms and dead 15 ms, or 10 ms and 50 ms",
          false},
-        {"json", OPTION_FLAG, &common->json, NULL, "print JSON, not a table", false},
+        {"json", OPTION_FLAG, &common->json, NULL, "print JSON: one object a line", false},
         {"quiet", OPTION_FLAG, &common->quiet, NULL, "show no progress line on the terminal", false},
     };
     memcpy(option, shared, sizeof shared);

@@ -54,7 +54,7 @@ static int run(const struct program_command *self, int argc, char **argv)
         {"every", OPTION_SPAN, &c.between, NULL, "time from one failure to the next", false},
         {"down", OPTION_SPAN, &c.down, NULL, "how long a server stays dead; less than --every", false},
         {"seed", OPTION_COUNT, &c.seed, NULL, "from which the servers that fail are drawn", false},
-        {"json", OPTION_FLAG, &json, NULL, "print JSON, not a table", false},
+        {"json", OPTION_FLAG, &json, NULL, "print JSON: one object a line", false},
     };
     struct lab lab;
     int code = program_options(self, option, sizeof option / sizeof *option, argc, argv, NULL);
@@ -77,7 +77,7 @@ static int run(const struct program_command *self, int argc, char **argv)
     report_integer(r, "refused", c.refused);
     report_integer(r, "servers", lab.torus.servers);
     report_integer(r, "know_all", count);
-    report_real(r, "settled_seconds", (double)cw_time_since(peer_clock(), began).ns / 1e9);
+    report_integer(r, "settled_ns", cw_time_since(peer_clock(), began).ns);
     return program_print(self, r, json, count == lab.torus.servers && c.refused == 0 ? EXIT_FINE : EXIT_BROKEN);
 }
 

@@ -103,7 +103,7 @@ static void ask_cwctl(const struct program_line *line, int from)
         argv[n++] = of_node;
         argv[n] = first;
         for (int i = 0; i < from; i++) {
-            bool one = target_is_server(line->argv[i]) && strpbrk(line->argv[i], "*al") == NULL;
+            bool one = target_is_server(line->argv[i]) && strpbrk(line->argv[i], "*al ") == NULL;
             argv[n] = one ? line->argv[i] : argv[n];
         }
         n++;

@@ -14,14 +14,19 @@
 static int refuse_harm(const struct program_command *self, const struct target *t)
 {
     static const struct {
-        const char *word, *here, *more;
-    } harm[] = {
-        {"fail", "fail", ""}, {"restore", "restore", ""}, {"cut", "link", " LINK down"}, {"mend", "link", " LINK up"}};
-    const char *word = t->words > 0 ? t->word[0] : "";
+        const char *word, *here, *then; /* then: what follows a link; NULL: the command takes none */
+    } harm[] = {{"fail", "fail", NULL}, {"restore", "restore", NULL}, {"cut", "link", "down"}, {"mend", "link", "up"}};
+    const char *word = t->words > 0 ? t->word[0] : "", *link = t->words > 1 ? t->word[1] : "LINK";
     for (size_t i = 0; t->lab.driver == LAB_NETNS && i < sizeof harm / sizeof *harm; i++) {
+        bool takes_link = harm[i].then != NULL;
+        /* With a word too many, or several servers, it is not sure who was meant: no line that would harm another. */
+        bool sure = t->count == 1 && t->words <= (takes_link ? 2 : 1);
+        const char *server = sure ? t->server[0] : "SERVER";
         if (strcmp(harm[i].word, word) == 0) {
-            return program_refuse(self, "each server of this lab is a process: cwlab %s --name %s %s%s does that",
-                                  harm[i].here, t->lab.name, t->servers > 0 ? t->server[0] : "SERVER", harm[i].more);
+            return program_refuse(self, "each server of this lab is a process: cwlab %s --name %s %s%s%s%s%s does that",
+                                  harm[i].here, t->lab.name, server, takes_link ? " " : "",
+                                  takes_link ? (sure ? link : "LINK") : "", takes_link ? " " : "",
+                                  takes_link ? harm[i].then : "");
         }
     }
     return PROGRAM_GO;
@@ -86,9 +91,10 @@ static int ctl(const struct program_command *self, int argc, char **argv)
 {
     struct target t;
     int code = target_read(self, argc, argv, TARGET_ANYWHERE, &t);
-    if (code == PROGRAM_GO && t.servers == 0) {
-        code = program_refuse(self, "expected a server of the torus, as 0,1,2, or all; found '%s'",
-                              t.words > 0 ? t.word[0] : "nothing");
+    if (code == PROGRAM_GO && t.servers == 0 && t.words == 0) {
+        code = program_refuse(self, "expected servers of the torus, as 0,1,2, or all; and then a command of cwctl");
+    } else if (code == PROGRAM_GO && t.servers == 0) {
+        code = program_refuse(self, "expected servers of the torus, as 0,1,2, or all; found '%s'", t.word[0]);
     }
     if (code == PROGRAM_GO) {
         code = refuse_harm(self, &t);

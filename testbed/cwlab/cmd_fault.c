@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_fault.c - the commands that harm a lab and mend it: fail restore leave pause link loss. */
+#include "base/nearest.h"
 #include "base/quantity.h"
 #include "testbed/cwlab/await.h"
 #include "testbed/cwlab/command.h"
@@ -283,12 +284,8 @@ static int pause_one(const struct program_command *self, int argc, char **argv)
         return code;
     }
     const char *word = f.words.word[1];
-    uint64_t ms;
     if (quantity_span(word, strlen(word), &span) < 0) {
-        if (quantity_count(word, strlen(word), &ms) < 0 || ms > 3600000) {
-            return program_refuse(self, "'%s' is no time: expected milliseconds, or as 80ms or 2s", word);
-        }
-        span = CW_MS(ms);
+        return program_refuse(self, "'%s': expected a time with its unit, as 5s or 200ms", word);
     }
     snprintf(ns, sizeof ns, "%lld", (long long)span.ns);
     const char *args[] = {f.words.word[0], ns};
@@ -300,19 +297,50 @@ static int pause_one(const struct program_command *self, int argc, char **argv)
 const struct program_command command_pause = {
     .program = &program_cwlab,
     .name = "pause",
-    .summary = "stop a server's daemon for some milliseconds (SIGSTOP), as if its machine were too busy",
-    .words = "SERVER MS",
+    .summary = "stop a server's daemon for some time (SIGSTOP), as if its machine were too busy",
+    .words = "SERVER TIME",
     .text = "The daemon goes on by itself, and must notice that it was stopped. Returns at once.",
-    .example = "  cwlab pause 1,0,2 80\n"
+    .example = "  cwlab pause 1,0,2 80ms\n"
                "  cwlab pause 1,0,2 2s",
     .run = pause_one,
 };
+
+/* The link in the second word of the command. PROGRAM_GO, or the exit code. */
+static int check_link(const struct fault *f)
+{
+    const char *word = f->words.word[1];
+    cw_link link;
+    if (quantity_link(word, strlen(word), &link) < 0) {
+        return program_refuse(f->self, "'%s' is no link: expected +x -x +y -y +z -z", word);
+    }
+    return PROGRAM_GO;
+}
+
+static const char *end_nth(const void *context, size_t i)
+{
+    (void)context;
+    return i == 0 ? "up" : "down";
+}
+
+/* Is the third word up or down? PROGRAM_GO, or the exit code. */
+static int check_end(const struct fault *f)
+{
+    const char *word = f->words.word[2];
+    const char *near = nearest_name(word, strlen(word), end_nth, NULL, 2);
+    if (strcmp(word, "up") == 0 || strcmp(word, "down") == 0) {
+        return PROGRAM_GO;
+    }
+    return near != NULL ? program_refuse(f->self, "'%s': expected up or down; did you mean %s?", word, near)
+                        : program_refuse(f->self, "'%s': expected up or down", word);
+}
 
 static int link_one(const struct program_command *self, int argc, char **argv)
 {
     struct fault f;
     char done[SAID];
     int code = begin(&f, self, argc, argv, NULL, 0, 3);
+    code = code == PROGRAM_GO ? check_link(&f) : code;
+    code = code == PROGRAM_GO ? check_end(&f) : code;
     if (code != PROGRAM_GO) {
         return code;
     }
@@ -338,6 +366,7 @@ static int loss_one(const struct program_command *self, int argc, char **argv)
     uint32_t ppm;
     char text[16], done[SAID];
     int code = begin(&f, self, argc, argv, NULL, 0, 3);
+    code = code == PROGRAM_GO ? check_link(&f) : code;
     if (code != PROGRAM_GO) {
         return code;
     }

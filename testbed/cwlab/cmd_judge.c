@@ -24,9 +24,9 @@ static void add_stream(struct report *all, const struct lab *lab, const struct t
     report_integer(r, "duplicated", (int64_t)stream.duplicated);
     report_integer(r, "refused", (int64_t)stream.refused);
     report_integer(r, "receivers", stream.receivers);
-    report_real(r, "gap_worst_ms", (double)stream.gap_worst_ns / 1e6);
-    report_real(r, "latency_median_us", (double)stream.latency_median_ns / 1e3);
-    report_real(r, "latency_worst_ms", (double)stream.latency_worst_ns / 1e6);
+    report_integer(r, "gap_worst_ns", stream.gap_worst_ns);
+    report_integer(r, "latency_median_ns", stream.latency_median_ns);
+    report_integer(r, "latency_worst_ns", stream.latency_worst_ns);
     report_append(all, "streams", r);
 }
 
@@ -60,7 +60,7 @@ static int run(const struct program_command *self, int argc, char **argv)
         {"name", OPTION_TEXT, &name, "LAB", "which lab; not needed while there is only one", false},
         {"cut", OPTION_FLAG, &cut, NULL, "cables were taken out: a server may rightly have been alone", false},
         {"last", OPTION_SPAN, &last, NULL, "judge only what happened in this time before now", false},
-        {"json", OPTION_FLAG, &json, NULL, "print JSON, not a table", false},
+        {"json", OPTION_FLAG, &json, NULL, "print JSON: one object a line", false},
     };
     struct lab lab;
     struct trail t;
@@ -86,7 +86,7 @@ static int run(const struct program_command *self, int argc, char **argv)
     report_integer(r, "delivered", (int64_t)result.delivered);
     report_integer(r, "judged", (int64_t)result.judged);
     report_integer(r, "misdelivered", (int64_t)result.misdelivered);
-    report_real(r, "turn_worst_ms", (double)result.turn_worst_ns / 1e6);
+    report_integer(r, "turn_worst_ns", (int64_t)result.turn_worst_ns);
     if (result.misdelivered > 0) {
         report_text(r, "first", result.first);
     }
@@ -120,7 +120,8 @@ const struct program_command command_judge = {
             "and which key packets are delivered. By that, the rule that the simulator uses is applied to every\n"
             "delivery. delivered and judged count every key packet until now; streams and receivers leave out the\n"
             "last 200 ms, of which trails may hold one half only. A stream begins with\n"
-            "'cwlab ctl SERVER service witness stream KEY rate=1000', and ends with '... stop'.",
+            "'cwlab ctl SERVER service witness stream KEY rate=1000', and ends with '... stop'. --json prints a line\n"
+            "for each stream (\"from\"), one for each receiver (\"server\"), and a last one with \"misdelivered\".",
     .example = "  cwlab ctl 0,0,0 service witness stream hello rate=1000\n"
                "  cwlab fail 1,0,2; sleep 1; cwlab ctl 0,0,0 service witness stop\n"
                "  cwlab judge",

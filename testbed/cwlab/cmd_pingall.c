@@ -37,17 +37,26 @@ static int ping_from(const struct lab *lab, cw_server s, struct pings *p, char w
     return command_daemon(lab, s, peer_request("service", 2, words), patience, take, p, why);
 }
 
+/* What the answers say; nothing where there was none. */
+static void add_times(struct report *r, const struct pings *p)
+{
+    if (p->received > 0) {
+        report_integer(r, "rtt_min_ns", p->least_ns);
+        report_integer(r, "rtt_mean_ns", p->sum_ns / p->received);
+        report_integer(r, "rtt_max_ns", p->most_ns);
+        report_integer(r, "hops_max", p->hops_most);
+    }
+}
+
 static void add_row(struct report *all, const struct lab *lab, cw_server s, const struct pings *p, const char *why)
 {
     char name[TORUS_TEXT];
     struct report *r = report_open(NULL);
     torus_format(torus_coord(&lab->torus, s), name);
-    report_text(r, "from", name);
+    report_text(r, "server", name);
     report_integer(r, "sent", p->sent);
     report_integer(r, "received", p->received);
-    report_real(r, "rtt_mean_us", p->received > 0 ? (double)p->sum_ns / 1e3 / (double)p->received : 0);
-    report_real(r, "rtt_max_us", (double)p->most_ns / 1e3);
-    report_integer(r, "hops_max", p->hops_most);
+    add_times(r, p);
     if (why[0] != '\0') {
         report_text(r, "why", why);
     }
@@ -76,7 +85,7 @@ static int run(const struct program_command *self, int argc, char **argv)
         {"name", OPTION_TEXT, &name, "LAB", "which lab; not needed while there is only one", false},
         {"rows", OPTION_FLAG, &rows, NULL, "print a row for each server", false},
         {"sample", OPTION_SMALL, &sample, "N", "so many servers ping all others; 0: all do", false},
-        {"json", OPTION_FLAG, &json, NULL, "print JSON, not a table", false},
+        {"json", OPTION_FLAG, &json, NULL, "print JSON: one object a line", false},
     };
     struct lab lab;
     struct pings all = {.sent = 0};
@@ -108,10 +117,7 @@ static int run(const struct program_command *self, int argc, char **argv)
     report_integer(r, "unreachable", all.unreachable);
     report_integer(r, "miscounted", all.miscounted);
     report_integer(r, "silent_servers", silent);
-    report_real(r, "rtt_min_us", (double)all.least_ns / 1e3);
-    report_real(r, "rtt_mean_us", all.received > 0 ? (double)all.sum_ns / 1e3 / (double)all.received : 0);
-    report_real(r, "rtt_max_us", (double)all.most_ns / 1e3);
-    report_integer(r, "hops_max", all.hops_most);
+    add_times(r, &all);
     int result = all.received == pairs && all.miscounted == 0 ? EXIT_FINE : EXIT_BROKEN;
     struct explain e;
     result = program_print(self, r, json, result);
@@ -129,7 +135,8 @@ const struct program_command command_pingall = {
     .words = "[options]",
     .text = "Uses the ping service of each daemon, one server after the other. Exit code 0: every pair answered. A\n"
             "server that is dead, or out of reach of the other, does not answer. --sample asks only so many servers,\n"
-            "evenly spread.",
+            "evenly spread. --json prints a line for each server of --rows, and for each that did not answer\n"
+            "(\"server\"), and then one with the sums (\"pairs\").",
     .example = "  cwlab pingall\n"
                "  cwlab pingall --rows --json",
     .run = run,

@@ -186,7 +186,7 @@ static int run(const struct program_command *self, int argc, char **argv)
         {"hasty", OPTION_FLAG, &wish.hasty, NULL,
          "the scenario's timers, also when they are faster than the default ones", false},
         {"alone", OPTION_FLAG, &wish.alone, NULL, "do not compare with the simulator", false},
-        {"json", OPTION_FLAG, &wish.json, NULL, "print JSON, not a table", false},
+        {"json", OPTION_FLAG, &wish.json, NULL, "print JSON: one object a line", false},
     };
     struct option_words words;
     struct scenario s;

@@ -8,6 +8,7 @@
 
 #include <string.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 enum { SEEN = 4096 };
 
@@ -34,7 +35,7 @@ struct look {
 
 static const cw_span recently = CW_SEC(60);
 
-/* Kilobytes of memory that the process holds for itself. */
+/* Bytes of memory that the process holds for itself. */
 static int64_t resident_of(int64_t pid)
 {
     char path[64];
@@ -47,7 +48,7 @@ static int64_t resident_of(int64_t pid)
     if (f != NULL) {
         fclose(f);
     }
-    return (resident - shared) * 4;
+    return (resident - shared) * sysconf(_SC_PAGESIZE);
 }
 
 static void note_stalls(struct look *look, struct report *r, const char *name, const struct converge_view *view)
@@ -56,7 +57,7 @@ static void note_stalls(struct look *look, struct report *r, const char *name, c
         return;
     }
     report_integer(r, "kept_waiting", (int64_t)view->stalls);
-    report_real(r, "kept_waiting_ms", (double)view->stall_longest.ns / 1e6);
+    report_integer(r, "kept_waiting_ns", view->stall_longest.ns);
     if (view->stall_longest.ns > look->stall_longest.ns) {
         look->stall_longest = view->stall_longest;
         snprintf(look->stall_name, sizeof look->stall_name, "%s", name);
@@ -79,11 +80,11 @@ static void add(void *context, const struct message *row)
     }
     struct report *r = report_open(NULL);
     command_copy(r, row);
-    int64_t kilobytes = resident_of(message_get_integer(row, "pid", 0));
-    if (kilobytes > 0) { /* a daemon that is dead has none */
-        report_integer(r, "memory_kb", kilobytes);
+    int64_t bytes = resident_of(message_get_integer(row, "pid", 0));
+    if (bytes > 0) { /* a daemon that is dead has none */
+        report_integer(r, "memory_bytes", bytes);
     }
-    look->memory += kilobytes;
+    look->memory += bytes;
     struct converge_view view;
     bool one = name != NULL && torus_parse(&look->lab->torus, name, strlen(name), &c) == 0;
     if (state != NULL && strcmp(state, "running") == 0) {
@@ -120,10 +121,10 @@ static void sum_up(struct look *look)
     report_integer(look->report, "dead", e->dead);
     report_integer(look->report, "know_all", know);
     report_integer(look->report, "all_links_up", look->whole);
-    report_integer(look->report, "memory_mb", look->memory / 1024);
-    report_integer(look->report, "waited_for_processor_percent", (int64_t)(e->waited * 100 + 0.5));
+    report_integer(look->report, "memory_bytes", look->memory);
+    report_integer(look->report, "waited_for_processor_ppm", (int64_t)(e->waited * 1e6 + 0.5));
     report_integer(look->report, "kept_waiting", (int64_t)look->stalls);
-    report_real(look->report, "kept_waiting_ms", (double)look->stall_longest.ns / 1e6);
+    report_integer(look->report, "kept_waiting_ns", look->stall_longest.ns);
     look->wanted = look->lab->driver == LAB_PROCESS ? 0 : scale_wanted();
     look->needed = scale_now(look->lab, look->wanted);
     report_flag(look->report, "before_others", look->lab->hurries);
@@ -179,7 +180,7 @@ static void tell_files(struct report *r, const struct lab *lab)
     report_text(r, "files", folder);
     report_text(r, "files_are", lab_in_memory(folder) ? "in memory" : "on disk");
     if (statvfs(folder, &fs) == 0) {
-        report_integer(r, "files_free_mb", (int64_t)(fs.f_bavail * (uint64_t)fs.f_frsize / 1000000));
+        report_integer(r, "files_free_bytes", (int64_t)(fs.f_bavail * (uint64_t)fs.f_frsize));
     }
 }
 
@@ -213,7 +214,7 @@ static int run(const struct program_command *self, int argc, char **argv)
     bool json = false;
     const struct option option[] = {
         {"name", OPTION_TEXT, &name, "LAB", "which lab; not needed while there is only one", false},
-        {"json", OPTION_FLAG, &json, NULL, "print JSON, not a table", false},
+        {"json", OPTION_FLAG, &json, NULL, "print JSON: one object a line", false},
     };
     struct option_words words;
     struct lab lab;
@@ -270,7 +271,8 @@ const struct program_command command_status = {
     .text = "Prints a row for each daemon: running, paused or dead; its process as the machine numbers it; how often\n"
             "it was started and how its last process ended; and what its node says of itself. Memory is the daemon's\n"
             "own, without shared pages. know_all counts the daemons that reach all servers whose daemons run. What is\n"
-            "wrong is explained below the rows, and the exit code is 1 then.",
+            "wrong is explained below the rows, and the exit code is 1 then. --json prints a line for each daemon,\n"
+            "which has \"server\", and then one for the lab, which has \"lab\".",
     .example = "  cwlab status\n"
                "  cwlab status 1,0,2 --json",
     .run = run,
@@ -306,7 +308,7 @@ static void list_one(void *context, const char *name)
 static int list(const struct program_command *self, int argc, char **argv)
 {
     bool json = false;
-    const struct option option[] = {{"json", OPTION_FLAG, &json, NULL, "print JSON, not a table", false}};
+    const struct option option[] = {{"json", OPTION_FLAG, &json, NULL, "print JSON: one object a line", false}};
     int code = program_options(self, option, 1, argc, argv, NULL);
     if (code != PROGRAM_GO) {
         return code;

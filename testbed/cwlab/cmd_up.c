@@ -237,11 +237,11 @@ static int tell(const struct program_command *self, const struct lab *lab, const
     report_integer(r, "timers_scale", (int64_t)lab->scale);
     report_real(r, "processors_wanted", c->wanted);
     report_flag(r, "before_others", lab->hurries);
-    report_real(r, "hello_ms", (double)lab->timers.hello.ns / 1e6);
-    report_real(r, "dead_ms", (double)lab->timers.dead.ns / 1e6);
-    report_real(r, "hold_ms", (double)lab->timers.hold.ns / 1e6);
-    report_real(r, "built_seconds", built);
-    report_real(r, "converged_seconds", converged);
+    report_integer(r, "hello_ns", lab->timers.hello.ns);
+    report_integer(r, "dead_ns", lab->timers.dead.ns);
+    report_integer(r, "hold_ns", lab->timers.hold.ns);
+    report_integer(r, "built_ns", (int64_t)(built * 1e9));
+    report_integer(r, "converged_ns", (int64_t)(converged * 1e9));
     return program_print(self, r, true, EXIT_FINE);
 }
 

@@ -35,6 +35,7 @@ const struct program program_cwlab = {
     .commands = commands,
     .complete = complete_behind,
     .values = complete_values,
+    .rows = true,
 };
 
 /* ---- Labs -------------------------------------------------------------------------------------------------------- */
@@ -114,9 +115,11 @@ int command_lab(const struct program_command *c, const char *name, struct lab *l
 int command_read_server(const struct program_command *c, const struct lab *lab, const char *word, cw_server *out)
 {
     cw_coord at;
-    if (word == NULL || torus_parse(&lab->torus, word, strlen(word), &at) < 0) {
-        return program_refuse(c, "expected a server of the torus, as 0,1,2; found '%s'",
-                              word != NULL ? word : "nothing");
+    if (word == NULL) {
+        return program_refuse(c, "expected a server of the torus, as 0,1,2");
+    }
+    if (torus_parse(&lab->torus, word, strlen(word), &at) < 0) {
+        return program_refuse(c, "expected a server of the torus, as 0,1,2; found '%s'", word);
     }
     *out = torus_id(&lab->torus, at);
     return PROGRAM_GO;

@@ -34,7 +34,7 @@ unsigned compare_reports(struct report *lab, const struct message *simulated)
         report_real(row, "simulator", there);
         report_real(row, "lab", here);
         report_real(row, "may_differ_by", room);
-        report_text(row, "within", within ? "yes" : "NO");
+        report_flag(row, "within", within);
         report_append(lab, "compared", row);
         outside += !within;
     }

@@ -51,7 +51,7 @@ void explain_row(struct explain *e, const struct message *row)
     bool runs = strcmp(state, "running") == 0, paused = strcmp(state, "paused") == 0;
     e->running += runs; /* one that is leaving is neither: others know that it goes */
     e->paused += paused;
-    double seconds = message_get_real(row, "seconds", 0);
+    double seconds = (double)message_get_integer(row, "since_ns", 0) / 1e9;
     double share = waited_share(message_get_integer(row, "pid", 0), seconds);
     if (share >= 0) {
         e->seconds = (e->seconds * e->timed + seconds) / (e->timed + 1);

@@ -434,7 +434,7 @@ static int tell_verdict(struct player *p, struct report *r)
     report_integer(r, "misdelivered", (int64_t)result.misdelivered);
     report_real(r, "hops_mean", share(hops, result.delivered));
     report_integer(r, "hops_max", (int64_t)most);
-    report_real(r, "turn_worst_ms", (double)result.turn_worst_ns / 1e6);
+    report_integer(r, "turn_worst_ns", (int64_t)result.turn_worst_ns);
     if (result.misdelivered > 0) {
         fprintf(p->errors, "cwlab run: %s\n", result.first);
         p->broken = 1;
@@ -501,7 +501,7 @@ int play_on_lab(const struct scenario *s, const struct lab *lab, struct report *
         report_integer(r, "pauses", p.pauses);
         report_integer(r, "cuts", p.cuts);
         report_integer(r, "refused", p.refused);
-        report_real(r, "late_worst_ms", (double)p.late_worst_ns / 1e6);
+        report_integer(r, "late_worst_ns", p.late_worst_ns);
     }
     peer_close(&p.keeper);
     free(p.alive);

@@ -9,7 +9,7 @@
 
 /* ---- Servers ----------------------------------------------------------------------------------------------------- */
 
-enum { ANY = -1, NUMBER_MOST = 100000 };
+enum { ANY = -1, NUMBER_MOST = 100000, SERVER_TEXT = 64 };
 
 /* "0,*,2" as three numbers, ANY for a *. */
 static bool read_pattern(const char *word, int out[static 3])
@@ -33,13 +33,37 @@ static bool read_pattern(const char *word, int out[static 3])
     return true;
 }
 
-bool target_is_server(const char *word)
+/* The next of the servers in a word; false: there are no more. A word may name several, with spaces between. */
+static bool next_server(const char **at, char out[static SERVER_TEXT])
+{
+    *at += strspn(*at, " ");
+    size_t length = strcspn(*at, " ");
+    snprintf(out, SERVER_TEXT, "%.*s", (int)(length < SERVER_TEXT ? length : 0), *at); /* too long: is no server */
+    *at += length;
+    return length > 0;
+}
+
+static bool is_one(const char *word)
 {
     int pattern[3];
     return strcmp(word, "all") == 0 || read_pattern(word, pattern);
 }
 
-int target_mark(const struct torus *torus, const char *word, bool *who)
+bool target_is_server(const char *word)
+{
+    char one[SERVER_TEXT];
+    bool any = false;
+    while (next_server(&word, one)) {
+        any = is_one(one);
+        if (!any) {
+            return false;
+        }
+    }
+    return any;
+}
+
+/* One server, one pattern, or all. */
+static int mark_one(const struct torus *torus, const char *word, bool *who)
 {
     int pattern[3] = {ANY, ANY, ANY}, fits = 0, fresh = 0;
     if (strcmp(word, "all") != 0 && !read_pattern(word, pattern)) {
@@ -55,6 +79,17 @@ int target_mark(const struct torus *torus, const char *word, bool *who)
         }
     }
     return fits > 0 ? fresh : -EINVAL;
+}
+
+int target_mark(const struct torus *torus, const char *word, bool *who)
+{
+    char one[SERVER_TEXT];
+    int fresh = target_is_server(word) ? 0 : -EINVAL;
+    while (fresh >= 0 && next_server(&word, one)) {
+        int more = mark_one(torus, one, who);
+        fresh = more < 0 ? more : fresh + more;
+    }
+    return fresh;
 }
 
 /* ---- The line ---------------------------------------------------------------------------------------------------- */
@@ -152,9 +187,11 @@ void target_close(struct target *t)
 
 int target_one(const struct program_command *self, const struct target *t, cw_server *out)
 {
+    if (t->servers == 0 && t->words == 0) {
+        return program_refuse(self, "expected a server of the torus, as 0,1,2");
+    }
     if (t->servers == 0) {
-        return program_refuse(self, "expected a server of the torus, as 0,1,2; found '%s'",
-                              t->words > 0 ? t->word[0] : "nothing");
+        return program_refuse(self, "expected a server of the torus, as 0,1,2; found '%s'", t->word[0]);
     }
     if (t->count != 1) {
         return program_refuse(self, "expected one server, not %u", t->count);

@@ -4,7 +4,8 @@
  *
  *     cwlab ctl [--name LAB] SERVER.. WORDS.. [--name LAB]
  *
- * A server is written x,y,z, where * stands for any number: 0,*,* is a plane of servers; all is every server.
+ * A server is written x,y,z, where * stands for any number: 0,*,* is a plane of servers; all is every server. A word in
+ * quotes may name several: "0,0,0 1,*,*".
  */
 #ifndef TESTBED_CWLAB_TARGET_H
 #define TESTBED_CWLAB_TARGET_H
@@ -36,7 +37,7 @@ void target_close(struct target *t);
 /* The server, where exactly one is named. PROGRAM_GO; EXIT_USAGE, and standard error says so. */
 CW_MUST_CHECK int target_one(const struct program_command *self, const struct target *t, cw_server *out);
 
-/* True for "all" and for x,y,z with numbers or * in it. */
+/* True for "all" and for x,y,z with numbers or * in it; and for several of these with spaces between. */
 bool target_is_server(const char *word);
 /* Marks the servers that a word names. How many were not marked before; -EINVAL: the torus has no such server. */
 CW_MUST_CHECK int target_mark(const struct torus *torus, const char *word, bool *who);

@@ -32,8 +32,8 @@ class Lab:
         first = ["chrt", "-r", "1"] if realtime else []
         words = [*first, program, "up", "3x3x3", "--timers", timers, "--json"]
         said = json.loads(subprocess.run(words, stdout=subprocess.PIPE, text=True, timeout=LIMIT_S, check=True).stdout)
-        print(f"# 27 daemons, timers {timers}: run after {said['built_seconds']:.2f} s, all know each other after "
-              f"{said['converged_seconds']:.2f} s", flush=True)
+        print(f"# 27 daemons, timers {timers}: run after {said['built_ns'] / 1e9:.2f} s, all know each other after "
+              f"{said['converged_ns'] / 1e9:.2f} s", flush=True)
 
     def run(self, *words, fine=(0,)):
         done = subprocess.run([self.program, *words], capture_output=True, text=True, timeout=LIMIT_S, check=False)
@@ -41,8 +41,11 @@ class Lab:
             raise RuntimeError(f"cwlab {' '.join(words)}: {done.returncode}\n{done.stdout}{done.stderr}")
         return done.stdout
 
+    def lines(self, *words, fine=(0,)):
+        return [json.loads(line) for line in self.run(*words, "--json", fine=fine).splitlines()]
+
     def ask(self, *words, fine=(0,)):
-        return json.loads(self.run(*words, "--json", fine=fine))
+        return self.lines(*words, fine=fine)[-1]
 
     def rows(self, server, *words):
         return [json.loads(line) for line in self.run("ctl", server, *words, "--json").splitlines() if line[:1] == "{"]
@@ -60,7 +63,7 @@ class Lab:
     def drops(self):
         """The packets that were dropped, by server and cause."""
         found = {}
-        for daemon in self.ask("status", fine=(0, 1))["daemons"]:
+        for daemon in self.lines("status", fine=(0, 1))[:-1]:
             if daemon["state"] == "running":
                 for row in self.rows(daemon["server"], "drops"):
                     if "cause" in row:
@@ -127,7 +130,7 @@ def once(lab, key, doing, undoing, wait):
     time.sleep(wait + AFTER_S)
     lab.witness("stop")
     time.sleep(0.25)
-    said = lab.ask("judge", "--last", f"{int((time.monotonic() - began) * 1000)}ms", fine=(0, 1))
+    said = lab.lines("judge", "--last", f"{int((time.monotonic() - began) * 1000)}ms", fine=(0, 1))
     for words in undoing:
         lab.run(*words)
     lab.whole()
@@ -142,13 +145,13 @@ def measure(lab, fault, keys, until):
         if time.monotonic() > until:
             break
         way = lab.way(key)
-        said = once(lab, key, commands(doing, way), commands(undoing, way), wait)
-        stream = said["streams"][0]
-        gaps.append(stream["gap_worst_ms"])
+        *rows, said = once(lab, key, commands(doing, way), commands(undoing, way), wait)
+        stream = next(row for row in rows if "from" in row)
+        gaps.append(stream["gap_worst_ns"] / 1e6)
         lost.append(stream["lost"])
         sent += stream["sent"]
         wrong += said["misdelivered"]
-        turn = max(turn, said["turn_worst_ms"])
+        turn = max(turn, said["turn_worst_ns"] / 1e6)
         first = first or said.get("first", "")
     causes = {}
     for (server, cause), packets in lab.drops().items():

@@ -179,7 +179,7 @@ class Lab:
                         "--patience", "50s",
                         "--service", module, *words], check=True, stdout=subprocess.DEVNULL,
                        timeout=2 * LIMIT_S)
-        rows = self.status()["daemons"]
+        rows = self.status_rows()
         with open(f"/proc/{rows[0]['pid']}/cmdline", encoding="utf-8") as text:
             self.folder = os.path.dirname(text.read().rstrip("\0").split("\0")[-1])
         self.servers = {row["server"]: Server(self, row) for row in rows}
@@ -193,11 +193,17 @@ class Lab:
     def __exit__(self, *_):
         self.down()
 
-    def status(self):
+    def status_lines(self):
         done = subprocess.run([program("cwlab"), "status", "--name", self.name, "--json"], capture_output=True,
                               text=True,
                               timeout=LIMIT_S, check=False)
-        return json.loads(done.stdout)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def status(self):
+        return self.status_lines()[-1]
+
+    def status_rows(self):
+        return self.status_lines()[:-1]
 
     def cwlab(self, command, *words):
         subprocess.run([program("cwlab"), command, "--name", self.name, *words], check=True, stdout=subprocess.DEVNULL,
@@ -205,7 +211,7 @@ class Lab:
 
     def again(self, name):
         """Connects again to a server whose daemon was restarted."""
-        row = next(r for r in self.status()["daemons"] if r["server"] == name)
+        row = next(r for r in self.status_rows() if r["server"] == name)
         self.servers[name] = Server(self, row)
 
     def down(self):

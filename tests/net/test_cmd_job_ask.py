@@ -21,14 +21,16 @@ class Ask(ctl_kit.Job):
                      "no privilege to send there: cwctl job grant hitcount hitcount:all:1 gives it", code=1)
         self.refused("--server 0,0,1 service hitcount walk 1,1,1", "no privilege", code=1)
         [row] = self.rows("job explain hitcount:0 hitcount:13:1", code=1)
-        self.assertEqual((row["allowed"], row["refused"], row["asked"]), (0, 1, "0,0,0"))
+        self.assertEqual((row["allowed"], row["refused"], row["asked"]), (False, 1, "0,0,0"))
+        self.assertEqual([one["holds"] for one in row["conditions"]], [True] * 2 + [False] + [None] * 6)
+        self.assertEqual(row["conditions"][2]["remedy"], row["remedy"])
         self.assertEqual(row["missing"], "no signed record of job hitcount is held")
         self.assertEqual(row["remedy"], "cwctl job grant hitcount hitcount:13:1")
         self.cwctl("job grant hitcount hitcount:13:1")
         self.cwctl("service hitcount walk 1,1,1")
         text = self.cwctl("job explain hitcount:0 hitcount:13:1")
         self.assertRegex(text, r"(?m)^answer +allowed$")
-        self.assertEqual([line.split()[0] for line in text.splitlines()[1:9]], ["yes"] * 8)
+        self.assertEqual([line.split()[0] for line in text.splitlines()[1:10]], ["yes"] * 9)
         self.assertIn("  yes  a grant of job hitcount names port 1 of job hitcount\n", text)
         self.assertRegex(text, r"(?m)^entry +grant 1 of 1: job 4096")
         self.assertRegex(text, r"(?m)^leads to +1,1,1$")
@@ -37,7 +39,7 @@ class Ask(ctl_kit.Job):
         text = self.cwctl("job explain hitcount:0 hitcount:26:1", code=1)
         self.assertIn("  no   the grant covers process 26\n       remedy: cwctl job grant hitcount hitcount:26:1\n"
                       "  -    job hitcount is known, and was not destroyed\n", text)
-        self.assertEqual([line.split()[0] for line in text.splitlines()[1:6]], ["yes"] * 5)
+        self.assertEqual([line.split()[0] for line in text.splitlines()[1:7]], ["yes"] * 6)
         self.assertRegex(text, r"(?m)^missing +hitcount may use port 1 of job hitcount, but not for process 26$")
         text = self.cwctl("job explain hitcount:0 hitcount:*:1", code=1)
         self.assertIn("not for packets to keys, which need it on all processes", text)
@@ -87,10 +89,22 @@ class Ask(ctl_kit.Job):
     def test_what_is_no_question(self):
         self.refused("job explain hitcount ping:1:1", "expected JOB:PROCESS, the one that sends", code=2)
         self.refused("job explain hitcount:0 ping:1", "expected JOB:PROCESS:PORT", code=2)
-        self.refused("job explain hitcount:0 nobody:1:1", "no job has this name", code=2)
+        self.refused("job show hitcuont", "no job has this name, and no service here; did you mean hitcount?", code=2)
         self.refused("job explain hitcount:0 ping:1:echo", "ports of job ping", code=2)
         self.refused("job explain hitcount:0 ping:1:1-2", "expected one port", code=2)
         self.refused("job explain hitcount:999 ping:1:1", "no such process", code=1)
+
+
+    def test_a_job_that_nobody_knows(self):
+        text = self.cwctl("job explain web1:3 hitcuont:1:get", code=1)
+        self.assertEqual(text.splitlines()[:3],
+                         ["web1:3 to hitcuont:1:get", "  no   the job exists: web1",
+                          "       remedy: cwctl job list and cwctl services say which there are, and a number will do"])
+        [row] = self.rows("job explain ping:0 hitcuont:1:get", code=1)
+        self.assertEqual((row["allowed"], row["cause"]), (False, "no-such-job"))
+        self.assertEqual(row["remedy"], "did you mean hitcount?")
+        self.assertEqual([one["holds"] for one in row["conditions"]], [False] + [None] * 8)
+        self.assertEqual(row["conditions"][0]["condition"], "the job exists: hitcuont")
 
 
 class Local(ctl_kit.Case):

@@ -60,7 +60,7 @@ class Key(ctl_kit.Case):
         self.refused("key explain", "usage: cwctl key explain KEY", code=2)
         self.refused("key explain 1,1,1:999999999999999999", "has not so many keys", code=1)
         self.refused("key explain 9,9,9", "is no server of this torus of 3x3x3", code=2)
-        self.refused("key explain a --job kv", "no service 'kv' here", code=1)
+        self.refused("key explain a --job kv", "no service 'kv' here", code=2)
 
 
 if __name__ == "__main__":

@@ -25,8 +25,9 @@ class Service(ctl_kit.Case):
         self.refused("ping 1,1", "commands are to SERVER", code=2)
         self.refused("ping 3,3,3", "not a server of this torus", code=2)
         self.refused("ping 1,1,1 --size 5", "size is a whole number from 16 to ", code=2)
-        self.refused("ping 1,1,1 --lost-after 0", "--lost-after 0: expected a time from 1us to 1h", code=2)
-        self.refused("ping 1,1,1 --interval 2h", "--interval 2h: expected a time from 0 to 1h", code=2)
+        self.refused("ping 1,1,1 --lost-after 0",
+                     "--lost-after 0: expected a time with its unit from 1us to 1h, as 5s or 200ms", code=2)
+        self.refused("ping 1,1,1 --interval 2h", "--interval 2h: expected a time with its unit from 0 to 1h", code=2)
         self.refused("ping 1,1,1 --count 0", "--count 0: expected a whole number from 1 on", code=2)
         self.refused("service ping to 1,1,1 colour=red", "no such option; there are interval=N", code=2)
 
@@ -63,9 +64,9 @@ class Service(ctl_kit.Case):
         self.assertEqual((bench["weight"], bench["background"], bench["queue_packets"], bench["drop"]),
                          (3, True, 77, "oldest"))
         self.refused("services weight bench 0", "from 1 to 1000", code=2)
-        self.refused("services weight kv 3","no service 'kv' runs here", code=1)
+        self.refused("services weight kv 3", "no service 'kv' runs here", code=2)
         self.refused("services weight bench 3 --drop first", 'is "tail", "oldest" or "priority"', code=2)
-        self.refused("services unload kv", "no service 'kv'", code=1)
+        self.refused("services unload kv", "no service 'kv'", code=2)
         self.refused("services load /nonexistent.so", "no such file", code=1)
 
     def refused_with(self, words, says):
@@ -109,9 +110,12 @@ class Service(ctl_kit.Case):
         self.cwctl("service bench start mode=keys rate=1000")
         self.cwctl("service bench stop")
         self.assertGreaterEqual(self.rows("service bench stats")[0]["sent"], 0)
-        self.refused("service kv get", "no service 'kv' runs here; \"services\" lists", code=1)
-        self.refused("service bench dance", "'dance'", code=2)
-        self.refused("service kv --help", "no service 'kv' runs here", code=1)
+        self.refused("service nothing get", "no service 'nothing' runs here; cwctl services lists those", code=2)
+        self.refused("service kvache stats", "no service 'kvache' runs here; did you mean kvcache?", code=2)
+        self.refused("service bench dance", "'dance'; there are", code=2)
+        self.refused("service kvcache stast", "'stast'; did you mean stats?", code=2)
+        self.refused("service kvcache foo", "'foo'; there are get", code=2)  # nothing is near it
+        self.refused("service kv --help", "no service 'kv' runs here", code=2)
 
     def test_every_service_declares_its_commands(self):
         for service in (row["service"] for row in self.rows("services")):

@@ -99,7 +99,7 @@ static int read_options(struct files *f)
         }
     }
     if (age != NULL && (quantity_span(age, strlen(age), &f->part_age) < 0 || f->part_age.ns < part_age_least.ns)) {
-        return refuse_setting(f->s, "part_age", age, "a time of at least 1min, as 168h");
+        return refuse_setting(f->s, "part_age", age, "a time with its unit of at least 1min, as 168h");
     }
     return 0;
 }

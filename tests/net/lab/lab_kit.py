@@ -32,8 +32,19 @@ def run(*words, code=0, **more):
     return done
 
 
+def lines(*words, code=0):
+    """Runs it with --json, which prints an object a line. Returns a list of objects."""
+    return [json.loads(line) for line in run(*words, "--json", code=code).stdout.splitlines()]
+
+
 def ask(*words, code=0):
-    return json.loads(run(*words, "--json", code=code).stdout)
+    """The last line of --json: the whole report, or where it has rows, what it says of all of them."""
+    return lines(*words, code=code)[-1]
+
+
+def rows(*words, code=0):
+    """The lines of --json before the last one."""
+    return lines(*words, code=code)[:-1]
 
 
 def alive(pid):
@@ -65,7 +76,7 @@ class Case(unittest.TestCase):
         return ask("up", *words, *([] if "--scale" in words else ["--scale", "1"]))
 
     def pids(self):
-        return [daemon["pid"] for daemon in ask("status", code=None)["daemons"]]
+        return [daemon["pid"] for daemon in rows("status", code=None)]
 
     def wait_all(self, count=27):
         def whole():

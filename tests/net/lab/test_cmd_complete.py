@@ -80,16 +80,28 @@ class Complete(lab_kit.Case):
         self.assertEqual(said("cubewayd", "-c", ""), [":files"])
         self.assertEqual(said("cubewayd", "--log-level", "w"), ["warn"])
 
+    def make_home(self):
+        """~/bin/cwctl"""
+        os.mkdir(os.path.join(self.folder, "bin"))
+        os.symlink(os.path.join(lab_kit.OPTIONS.bin, "cwctl"), os.path.join(self.folder, "bin", "cwctl"))
+
     def at_a_terminal(self, words, setup):
         if shutil.which(words[0]) is None:
             self.skipTest(f"no {words[0]} (tests/packages.txt)")
         self.up("2x1x1", "--name", "one")
+        self.make_home()
         shell = Shell(words, setup, self.folder)
         self.addCleanup(shell.close)
         for keys, wanted in (("cwctl sta\t", "cwctl status "), ("cwlab status --name \t", "--name one"),
                              ("cwlab ctl 1,0,0 key ex\t", "key explain "), ("cwlab up --driver=pro\t", "=process"),
                              ("cwsim thr\t", "cwsim throughput "), ("cubewayd --check-config /etc/hostn\t", "hostname"),
-                             ("cwctl kv \t\t", "flush")):
+                             ("cwctl kv \t\t", "flush"),
+                             # Quoted and escaped words before the one at hand, an open quote, and a path with ~.
+                             ('cwlab ctl "0,0,0 1,0,0" key ex\t', "key explain "),
+                             ("cwlab ctl '0,*,*' key ex\t", "key explain "),
+                             ("cwlab ctl \\*,0,\\* key ex\t", "key explain "),
+                             ('cwlab status --name "on\t', "one"), ("cwlab status --name='on\t", "one"),
+                             ("~/bin/cwctl sta\t", "cwctl status ")):
             shell.type(keys)
             shell.wait(wanted)
             shell.type("\x15")  # Ctrl-U; Ctrl-C would throw away keys that come after it
@@ -108,13 +120,18 @@ class Complete(lab_kit.Case):
         if shutil.which("fish") is None:
             self.skipTest("no fish (tests/packages.txt)")
         self.up("2x1x1", "--name", "one")
+        self.make_home()
         environment = dict(os.environ, HOME=self.folder, PATH=lab_kit.OPTIONS.bin + ":" + os.environ["PATH"])
         for line, wanted in (("cwctl sta", "status\twho the server is, and its state\n"),
                              ("cwlab status --name ", "one\t2x1x1\n"), ("cwlab up --driver=pro", "--driver=process\n"),
-                             ("cwlab ctl 0,0,0 ping 1", "1,0,0\n"), ("cubewayd -c /etc/hostn", "/etc/hostname\n")):
-            done = subprocess.run(["fish", "--no-config", "-c", f"source {FILES}fish; complete -C '{line}'"],
+                             ("cwlab ctl 0,0,0 ping 1", "1,0,0\n"), ("cubewayd -c /etc/hostn", "/etc/hostname\n"),
+                             ('cwlab ctl "0,0,0 1,0,0" key ex', "explain\t"), ("cwlab ctl 0,\\*,0 key ex", "explain\t"),
+                             ('cwlab status --name "on', "one\t2x1x1\n"),
+                             ("~/bin/cwctl sta", "status\twho the server is, and its state\n")):
+            done = subprocess.run(["fish", "--no-config", "-c", f"source {FILES}fish; complete -C (cat)"], input=line,
                                   capture_output=True, text=True, check=True, env=environment, timeout=lab_kit.LIMIT_S)
-            self.assertEqual(done.stdout, wanted)
+            self.assertEqual(done.stdout[:len(wanted)], wanted, line)
+            self.assertEqual(done.stdout.count("\n"), 1, done.stdout)
 
 
 if __name__ == "__main__":

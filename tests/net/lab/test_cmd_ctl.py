@@ -36,8 +36,27 @@ class Ctl(lab_kit.Case):
             # Rows that tell of other servers say whom they are from.
             self.assertEqual(run("ctl", "all", "servers").stdout.split()[:2], ["ASKED", "SERVER"])
             self.assertIn("is for one daemon at a time", run("ctl", "all", "capture", "+x", "-", code=2).stderr)
-            self.assertEqual(run("ctl", "all", "services", "unload", "nosuch", code=1).stderr.count("\n"), 1)
+            self.assertEqual(run("ctl", "all", "services", "unload", "nosuch", code=2).stderr.count("\n"), 1)
+            for words, line in (("doctor", "doctor --all"), ("events --json", "events --all"),
+                                ("kv stats", "kv stats")):
+                said = run("ctl", "all", *words.split(), code=2)
+                self.assertEqual((said.stdout, said.stderr.partition(": cwlab")[2]),
+                                 ("", f" ctl --name lab 0,0,0 {line}\n"))
+            self.assertEqual(run("ctl", "all", "drops").stdout, "nothing was dropped\n")
+            self.assertEqual(run("ctl", "all", "file", "status").stdout, "nothing to show on 8 servers\n")
             run("down")
+
+    def test_what_is_said_of_a_wrong_line(self):
+        self.up("2x2x1")
+        self.assertIn("expected servers of the torus, as 0,1,2, or all; and then a command", run("ctl", code=2).stderr)
+        self.assertIn("found '0,0'", run("ctl", "0,0", "status", code=2).stderr)
+        # Nobody is offered a line that harms another server than the one that was meant.
+        for words, line in (("0,0,0 fail", "fail --name lab 0,0,0"), ("0,0,0 fail 0,1,0", "fail --name lab SERVER"),
+                            ("all fail", "fail --name lab SERVER"), ("0,0,0 cut +x", "link --name lab 0,0,0 +x down"),
+                            ("0,0,0 mend", "link --name lab 0,0,0 LINK up"),
+                            ("0,0,0 mend +x 0,1,0", "link --name lab SERVER LINK up")):
+            said = run("ctl", *words.split(), code=2).stderr
+            self.assertEqual(said, f"cwlab ctl: each server of this lab is a process: cwlab {line} does that\n")
 
     def test_one_of_several_is_dead(self):
         self.up("2x2x1")
@@ -90,7 +109,7 @@ class Ctl(lab_kit.Case):
     def test_ctl_names_the_commands_of_the_lab(self):
         self.up("2x2x1")
         self.assertIn("cwlab fail --name lab 1,0,0 does that", run("ctl", "1,0,0", "fail", code=2).stderr)
-        self.assertIn("cwlab link --name lab 1,0,0 LINK down", run("ctl", "1,0,0", "cut", "+x", code=2).stderr)
+        self.assertIn("cwlab link --name lab 1,0,0 +x down", run("ctl", "1,0,0", "cut", "+x", code=2).stderr)
         run("fail", "1,0,0")
         self.assertIn("cwlab restore --name lab 1,0,0", run("ctl", "1,0,0", "status", code=3).stderr)
 

@@ -6,7 +6,7 @@ import signal
 import subprocess
 
 import lab_kit
-from lab_kit import ask, run
+from lab_kit import ask, lines, run
 
 
 class Down(lab_kit.Case):
@@ -15,7 +15,7 @@ class Down(lab_kit.Case):
         pids = self.pids()
         os.kill(keeper, signal.SIGKILL)
         self.nothing_left(pids)
-        self.assertEqual([lab["state"] for lab in ask("list")["labs"]], ["dead"])
+        self.assertEqual([lab["state"] for lab in lines("list")], ["dead"])
         self.assertIn("is dead", run("status", "--name", "lab", code=3).stderr)
         # The next `up` says that it found the remains of this lab, and works.
         self.assertIn("removed what a dead lab 'lab' had left", run("up", "2x2x1").stderr)
@@ -26,7 +26,7 @@ class Down(lab_kit.Case):
         self.up("2x2x1", "--name", "a")
         keeper = self.up("2x2x1", "--name", "b")["keeper"]
         os.kill(keeper, signal.SIGKILL)
-        lab_kit.until("b is dead", lambda: "dead" in [lab["state"] for lab in ask("list")["labs"]])
+        lab_kit.until("b is dead", lambda: "dead" in [lab["state"] for lab in lines("list")])
         said = run("down", "--all").stderr
         self.assertIn("lab 'a' of 4 servers has ended", said)
         self.assertIn("dead lab 'b'", said)
@@ -39,7 +39,7 @@ class Down(lab_kit.Case):
         self.assertIn("there is no lab 'lab'; there is mine", done.stderr)
         self.up("2x1x1")
         run("down")
-        self.assertEqual([lab["lab"] for lab in ask("list")["labs"]], ["mine"])
+        self.assertEqual([lab["lab"] for lab in lines("list")], ["mine"])
         os.environ["CWLAB_NAME"] = "mine"
         self.addCleanup(os.environ.pop, "CWLAB_NAME")
         self.assertEqual(ask("status", code=None)["lab"], "mine")
@@ -55,7 +55,7 @@ class Down(lab_kit.Case):
             self.assertEqual(down.wait(timeout=lab_kit.LIMIT_S), 0)
         os.close(here)
         os.close(there)
-        self.assertEqual([lab["lab"] for lab in ask("list")["labs"]], ["a"])
+        self.assertEqual([lab["lab"] for lab in lines("list")], ["a"])
 
     def test_a_paused_daemon_is_no_obstacle(self):
         self.up("2x2x1")

@@ -7,7 +7,7 @@ import os
 import subprocess
 
 import lab_kit
-from lab_kit import ask, run, until
+from lab_kit import ask, rows, run, until
 
 
 def links(server):
@@ -19,7 +19,7 @@ def links(server):
 class Fault(lab_kit.Case):
     def reach(self, count, server="0,0,0"):
         until(f"{server} reaches {count}",
-              lambda: ask("status", server, code=None)["daemons"][0].get("reachable") == count)
+              lambda: rows("status", server, code=None)[0].get("reachable") == count)
 
     def test_what_is_so_already(self):
         self.up("2x1x1")
@@ -35,17 +35,17 @@ class Fault(lab_kit.Case):
         for words in ["fail", "1,0,2"], ["fail", "1,0,2", "--whole"], ["fail", "1,0,2", "--power"], ["leave", "1,0,2"]:
             run(*words)
             self.reach(26)
-            until("it is dead", lambda: ask("status", "1,0,2", code=None)["daemons"][0]["state"] == "dead")
+            until("it is dead", lambda: rows("status", "1,0,2", code=None)[0]["state"] == "dead")
             run("restore", "1,0,2")
             self.reach(27)
         self.wait_all()
-        run("pause", "1,0,2", "300")
-        self.assertEqual(ask("status", "1,0,2", code=None)["daemons"][0]["state"], "paused")
+        run("pause", "1,0,2", "300ms")
+        self.assertEqual(rows("status", "1,0,2", code=None)[0]["state"], "paused")
         self.reach(26)
         self.reach(27)
-        self.assertIn("expected", run("pause", "1,0,2", "long", code=2).stderr)
-        self.assertIn("is stopped for 1ms", run("pause", "1,0,2", "1").stderr)
-        self.assertEqual(run("pause", "0,0,2", "1", "--quiet").stderr, "")
+        self.assertIn("'300': expected a time with its unit, as 5s", run("pause", "1,0,2", "300", code=2).stderr)
+        self.assertIn("is stopped for 1ms", run("pause", "1,0,2", "1ms").stderr)
+        self.assertEqual(run("pause", "0,0,2", "1ms", "--quiet").stderr, "")
         self.assertIn("runs already", run("restore", "1,0,2", code=2).stderr)
 
     def test_who_leaves_is_waited_for(self):
@@ -109,7 +109,10 @@ class Fault(lab_kit.Case):
         self.assertIn("none of the frames that 0,0,0 sends on link +x are lost",
                       run("loss", "0,0,0", "+x", "none").stderr)
         self.assertIn("is out: both ends", run("link", "0,0,0", "+x", "down").stderr)
-        self.assertIn("expected a link", run("link", "0,0,0", "+w", "down", code=2).stderr)
+        for words, said in (("+w down", "'+w' is no link: expected +x"), ("+x dwn", "did you mean down?"),
+                            ("+x sideways", "'sideways': expected up or down\n")):
+            self.assertIn(said, run("link", "0,0,0", *words.split(), code=2).stderr)
+        self.assertIn("'+w' is no link", run("loss", "0,0,0", "+w", "all", code=2).stderr)
         self.assertIn("no share", run("loss", "0,0,0", "+x", "much", code=2).stderr)
 
 

@@ -19,19 +19,19 @@ class Status(lab_kit.Case):
         status = ask("status", code=None)
         self.assertEqual((status["dead"], status["all_links_up"]), (1, 4))
         self.assertIn("cwlab restore 1,0,1 --name lab", run("status", code=1).stderr)
-        rows = {row["server"]: row for row in status["daemons"]}
+        rows = {row["server"]: row for row in lab_kit.rows("status", code=None)}
         self.assertEqual((rows["1,0,1"]["state"], rows["1,0,1"]["ended"]), ("dead", "signal 9, as ordered"))
         self.assertEqual(rows["0,0,0"]["node"], "serving")
         self.assertTrue(alive(rows["0,0,0"]["pid"]))
-        self.assertLess(rows["0,0,0"]["memory_kb"], 16 * 1024)
-        self.assertEqual(len(ask("status", "0,0,0", code=None)["daemons"]), 1)
+        self.assertLess(rows["0,0,0"]["memory_bytes"], 16 << 20)
+        self.assertEqual(len(lab_kit.rows("status", "0,0,0", code=None)), 1)
         self.assertIn("0,0,1", run("status", code=None).stdout)
         self.assertIn("2x2x2", run("list").stdout)
 
     def test_the_machine_is_the_cause(self):
         self.up("2x2x1")
-        run("pause", "1,0,0", "400")  # as if it had no processor for so long
-        lab_kit.until("it was kept waiting", lambda: ask("status", code=None)["kept_waiting_ms"] > 300)
+        run("pause", "1,0,0", "400ms")  # as if it had no processor for so long
+        lab_kit.until("it was kept waiting", lambda: ask("status", code=None)["kept_waiting_ns"] > 300e6)
         self.assertRegex(run("status", code=None).stderr,
                          r"links were lost to this machine, not to the network: \d daemons? did not run when due, \d+ "
                          r"times? in all, for up to \d+ ms \(1,0,0\), last \d s ago, and neighbours .* silent for 50ms")

@@ -51,7 +51,7 @@ class Files(lab_kit.Case):
             self.assertEqual(os.listdir(self.there(server)), ["image"])
 
     def daemon(self, server):
-        [pid] = [d["pid"] for d in lab_kit.ask("status", code=None)["daemons"]
+        [pid] = [d["pid"] for d in lab_kit.rows("status", code=None)
                  if d.get("server", d.get("name")) == server]
         return pid
 

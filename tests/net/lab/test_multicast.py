@@ -72,7 +72,7 @@ class Multicast(lab_kit.Case):
         self.assertEqual((said["complete"], lost), (7, {}))
 
     def test_stands_still(self):
-        [pid] = [daemon["pid"] for daemon in lab_kit.ask("status")["daemons"] if daemon["server"] == VICTIM]
+        [pid] = [daemon["pid"] for daemon in lab_kit.rows("status") if daemon["server"] == VICTIM]
         self.addCleanup(lambda: os.kill(pid, signal.SIGCONT))
         self.later(0.3, lambda: os.kill(pid, signal.SIGSTOP))
         begin = time.monotonic()

@@ -73,7 +73,7 @@ list
 status
 status 0,0,0
 pingall
-pause 0,0,0 1
+pause 0,0,0 1ms
 link 0,0,0 +x up
 loss 0,0,0 +x none
 judge
@@ -115,6 +115,14 @@ class Programs(lab_kit.Case):
             self.assertRegex(line, r"^\{.*\}$", words)
         return [json.loads(line) for line in done.stdout.splitlines()]
 
+    def in_one_form(self, words, rows):
+        """As docs/control-protocol.md has it: nanoseconds, bytes and ppm; no rows inside of a row."""
+        for row in rows:
+            for name, value in row.items():
+                self.assertNotRegex(name, "_(kb|mb|us|ms|percent|seconds)$" if name != "at_us" else "^$", words)
+                inner = isinstance(value, list) and any(isinstance(element, dict) for element in value)
+                self.assertFalse(inner and name != "conditions", f"{words}: {name}")
+
     def fill(self, text):
         """The lines of a table above, as words."""
         values = {"%F": self.folder, "%M": lab_kit.OPTIONS.module,
@@ -138,13 +146,15 @@ class Programs(lab_kit.Case):
             file.write('job "web" { id = 5001; processes = "0-1"; ports { http = 1 } }\n')
         self.covers("cwctl", CWCTL)
         for words in self.fill(CWCTL):
-            self.objects([program("cwlab"), "ctl", "0,0,0", *words])
+            self.in_one_form(words, self.objects([program("cwlab"), "ctl", "0,0,0", *words]))
 
     def test_json_of_cwlab(self):
         self.covers("cwlab", CWLAB)
         self.assertEqual(len(self.objects([program("cwlab"), "up", "2x2x1", "--scale", "1"])), 1)
         for words in self.fill(CWLAB):
-            self.assertGreater(len(self.objects([program("cwlab"), *words])), 0, words)
+            rows = self.objects([program("cwlab"), *words])
+            self.assertGreater(len(rows), 0, words)
+            self.in_one_form(words, rows)
         self.assertEqual([row["lab"] for row in self.objects([program("cwlab"), "down"], codes=(0,))], ["lab"])
 
     def test_json_of_cwsim(self):
@@ -187,6 +197,7 @@ class Programs(lab_kit.Case):
     def test_near_misses(self):
         for words, meant in (("cwctl statsu", "status"), ("cwctl kv gte x", "kv get"), ("cwctl jbo list", "job"),
                              ("cwctl services laod x", "services load"), ("cwctl links --jsno", "--json"),
+                             ("cwctl hlep", "help"), ("cwlab hepl", "help"), ("cwsim hlep", "help"),
                              ("cwlab pingal", "pingall"), ("cwlab up 2x2x2 --drivr x", "--driver"),
                              ("cwsim thruput", "throughput"), ("cubewayd --chek-config", "--check-config")):
             name, *rest = words.split()

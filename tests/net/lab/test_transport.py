@@ -32,7 +32,7 @@ class Transport(lab_kit.Case):
         self.up("2x2x1", "--service", "transport")
         self.wait_all(4)
         # Much more than can be sent before the death is noticed. The sender is told, and serves others afterwards.
-        script = "sleep 0.5; kill -9 %d" % next(d["pid"] for d in lab_kit.ask("status")["daemons"]
+        script = "sleep 0.5; kill -9 %d" % next(d["pid"] for d in lab_kit.rows("status")
                                                 if d["server"] == "1,1,0")
         pid = os.spawnlp(os.P_NOWAIT, "sh", "sh", "-c", script)
         said = run("ctl", "0,0,0", "service", "transport", "bulk", "1,1,0", "200G", code=None)

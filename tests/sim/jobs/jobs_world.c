@@ -370,7 +370,7 @@ static void put_done(void *context, int rc)
         judge_complete(u);
         /* Where nobody could store it, it may go with the last who has it: `unkept` says so. */
         j->log[u->index].complete = fake_int(r, r->rows - 1, "unkept") == 0;
-        j->took_us[j->complete++] = fake_int(r, r->rows - 1, "took_us");
+        j->took_us[j->complete++] = fake_int(r, r->rows - 1, "took_ns") / 1000;
     } else if (rc == -ETIMEDOUT || rc == -ECANCELED) {
         j->incomplete++;
     } else {

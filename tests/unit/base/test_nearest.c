@@ -15,17 +15,10 @@ START_TEST(the_name_that_was_meant)
     static const struct {
         const char *name, *meant;
     } rows[] = {
-        {"chrun", "churn"},
-        {"churm", "churn"},
-        {"chur", "churn"},
-        {"cchurn", "churn"},
-        {"thru", NULL},
-        {"through", "throughput"}, /* it begins so */
-        {"t", NULL},
-        {"xyzzy", NULL},
-        {"run", "run"},
-        {"rnu", "run"},
-        {"a name that is far too long to be one at all", NULL},
+        {"chrun", "churn"},  {"churm", "churn"}, {"chur", "churn"},
+        {"cchurn", "churn"}, {"thru", NULL},     {"through", "throughput"}, /* it begins so */
+        {"t", NULL},         {"xyzzy", NULL},    {"run", "run"},
+        {"rnu", "run"},      {"rum", "run"},     {"a name that is far too long to be one at all", NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *near = nearest_name(rows[i].name, strlen(rows[i].name), nth, names, 5);
@@ -45,6 +38,10 @@ START_TEST(as_many_letters_as_that)
         {"kitten", "sitting", true},   /* 3 */
         {"kitten", "sittings", false}, /* 4 */
         {"ab", "ba", true},
+        {"foo", "top", false},  /* 2 of 3 letters would be wrong */
+        {"stop", "shot", true}, /* 2 of 4 */
+        {"a", "b", false},
+        {"a", "a", true},
         {"ab", "cd", false},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

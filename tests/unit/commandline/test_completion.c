@@ -12,7 +12,7 @@ static const struct option table[] = {
     {"name", OPTION_TEXT, &text, "LAB", "which lab", false},
     {"json", OPTION_FLAG, &flag, NULL, "print JSON", false},
     {"secret", OPTION_FLAG, &flag, NULL, "", true},
-    {"watch", OPTION_SECONDS, NULL, "[TIME]", "again and again", false},
+    {"watch", OPTION_SPAN, NULL, "[TIME]", "again and again", false},
     {"-c", OPTION_TEXT, &text, "FILE", "configuration", false},
 };
 enum { COUNT = sizeof table / sizeof *table };

@@ -117,7 +117,7 @@ END_TEST
 /* A command line of its own table: what was given goes to `given`, with its text. */
 struct own {
     uint64_t count;
-    cw_span span, seconds;
+    cw_span span, every;
     bool flag, foreground;
     const char *file;
     char given[200];
@@ -138,10 +138,8 @@ static int read_own(struct own *own, const char *line, bool abbreviated, struct 
     char *argv[40] = {(char[]){"own"}};
     int argc = 1;
     const struct option table[] = {
-        {"count", OPTION_COUNT, &own->count, NULL, "", false},
-        {"watch", OPTION_SECONDS, &own->seconds, NULL, "", false},
-        {"wait", OPTION_SPAN, &own->span, NULL, "", false},
-        {"flag", OPTION_FLAG, &own->flag, NULL, "", false},
+        {"count", OPTION_COUNT, &own->count, NULL, "", false},    {"watch", OPTION_SPAN, &own->every, NULL, "", false},
+        {"wait", OPTION_SPAN, &own->span, NULL, "", false},       {"flag", OPTION_FLAG, &own->flag, NULL, "", false},
         {"-c", OPTION_TEXT, &own->file, "FILE", "a file", false},
     };
     static const struct option_traits traits[] = {
@@ -169,8 +167,11 @@ START_TEST(limits)
     ck_assert_str_eq(said, "own: --count 10: out of range; expected a whole number from 2 to 9\n");
     ck_assert_uint_eq(own.count, 5);
     ck_assert_int_eq(read_own(&own, "--wait 3", false, &words, said), -EINVAL);
-    ck_assert_int_eq(read_own(&own, "--watch=3", false, &words, said), 0);
-    ck_assert_int_eq(own.seconds.ns, 3000000000);
+    ck_assert_str_eq(said, "own: --wait 3: expected a time with its unit, as 5s or 200ms\n");
+    ck_assert_int_eq(read_own(&own, "--watch=3s", false, &words, said), 0);
+    ck_assert_int_eq(own.every.ns, CW_SEC(3).ns);
+    ck_assert_int_eq(read_own(&own, "--watch=3", false, &words, said), -EINVAL);
+    ck_assert_str_eq(said, "own: --watch 3: expected a time with its unit from 1ms on, as 5s or 200ms\n");
 }
 END_TEST
 
@@ -223,8 +224,9 @@ START_TEST(a_value_that_may_be_missing)
     ck_assert_int_eq(words.count, 1);
     ck_assert_int_eq(read_own(&own, "--watch 1,2,0", false, &words, said), 0);
     ck_assert_int_eq(words.count, 1);
-    ck_assert_int_eq(read_own(&own, "--watch 2 links", false, &words, said), 0);
-    ck_assert_int_eq(own.seconds.ns, 2000000000);
+    ck_assert_int_eq(read_own(&own, "--watch 2s links", false, &words, said), 0);
+    ck_assert_int_eq(own.every.ns, CW_SEC(2).ns);
+    ck_assert_int_eq(read_own(&own, "--watch 2 links", false, &words, said), -EINVAL); /* a number is meant as a time */
     ck_assert_int_eq(read_own(&own, "--watch 0 links", false, &words, said), -EINVAL);
     ck_assert_int_eq(read_own(&own, "links --watch", false, &words, said), 0);
 }

@@ -34,7 +34,7 @@ static int parse(const char *line)
 
 START_TEST(everything_in_any_order)
 {
-    ck_assert_int_eq(parse("--json ping --node n1 1,2,0 --count=3 --dead a --every 1.5ms --dead b --all --watch 2 -x"),
+    ck_assert_int_eq(parse("--json ping --node n1 1,2,0 --count=3 --dead a --every 1.5ms --dead b --all --watch 2s -x"),
                      0);
     ck_assert_int_eq(a.words, 3);
     ck_assert_str_eq(a.word[0], "ping");
@@ -98,10 +98,13 @@ START_TEST(mistakes_are_named)
         {"-q", "two dashes"},
         {"-1,0,0", "cwctl: -1,0,0: no number here is below 0; a server is x,y,z"},
         {"--node", "needs a value"},
-        {"--watch=0", "--watch 0: out of range; expected a time from 1ms on"},
+        {"--watch=0", "--watch 0: out of range; expected a time with its unit from 1ms on, as 5s or 200ms"},
         {"--every 5m", "expected a time"}, /* neither milliseconds nor minutes */
         {"--rounds 0", "expected a whole number"},
         {"--timeout 0", "expected a time"},
+        {"--timeout 5", "--timeout 5: expected a time with its unit from 1ns on, as 5s or 200ms"},
+        {"--every 10", "--every 10: expected a time with its unit, as 5s or 200ms"},
+        {"--count 1e3", "--count 1e3: expected a whole number from 0 to 9223372036854775807, as 1000 or 10k"},
     };
     for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
         ck_assert_int_eq(parse(table[i].line), -EINVAL);

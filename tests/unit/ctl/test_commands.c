@@ -60,7 +60,7 @@ START_TEST(values_have_ranges)
         bounded += commands_refusal(&given) != NULL;
         if (strcmp(o->name, "lost-after") == 0) {
             given.number = 0;
-            ck_assert_str_eq(commands_refusal(&given), "a time from 1us to 1h");
+            ck_assert_str_eq(commands_refusal(&given), "a time with its unit from 1us to 1h, as 5s or 200ms");
         }
     }
     ck_assert_uint_eq(bounded, 7); /* each entry is of an option that there is */

@@ -113,7 +113,7 @@ START_TEST(refusals)
         {"3,0,0", "found '3,0,0', expected a server x,y,z inside 3x3x3 (0,0,0 to 2,2,2)", 's'},
         {"+w", "expected a link: +x -x +y -y +z or -z", 'l'},
         {"w", "expected an axis: x, y or z", 'a'},
-        {"80", "expected a time with its unit, as 80ms or 1.5s", 't'},
+        {"80", "expected a time with its unit, as 5s or 200ms", 't'},
         {"13", "expected a whole number from 0 to 12", 'c'},
         {"6%", "expected a share from 0 to 5%, as 5% or 200ppm", 'p'},
         {"1", "expected a rate with its unit, as 1gbit or 100mbit", 'r'},

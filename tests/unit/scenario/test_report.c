@@ -76,17 +76,18 @@ START_TEST(numbers_for_people)
     struct report *r = report_open(NULL), *row = report_open(NULL);
     report_integer(r, "sent", 1234567);
     report_integer(r, "keeper", 12345);
-    report_real(r, "rtt_max_us", 2030.28);
+    report_integer(r, "rtt_max_ns", 2030280);
     report_real(r, "ratio", 0.98765);
     report_real(r, "sim_seconds", 1.2);
     report_integer(r, "kept_waiting", 1);
-    report_real(r, "kept_waiting_ms", 32.7798);
-    report_integer(r, "files_free_mb", 72836);
+    report_integer(r, "kept_waiting_ns", 32779800);
+    report_integer(r, "files_free_bytes", 72836000000);
+    report_integer(r, "waited_for_processor_ppm", 481234);
     report_real(r, "dropped_share", 0.021);
     report_integer(r, "waited_percent", 48);
     report_real(r, "goodput_gbps", 0.5);
     report_integer(row, "pid", 0);
-    report_integer(row, "memory_kb", 1000);
+    report_integer(row, "memory_bytes", 1024000);
     report_append(r, "daemons", row);
     ck_assert_str_eq(print(r, report_print_table), "sent                     1,234,567\n"
                                                    "keeper                   12345\n"
@@ -96,6 +97,7 @@ START_TEST(numbers_for_people)
                                                    "kept waiting             1\n"
                                                    "kept waiting for         32.7 ms\n"
                                                    "files free               72.8 GB\n"
+                                                   "waited for processor     48 %\n"
                                                    "dropped share            2.1 %\n"
                                                    "waited                   48 %\n"
                                                    "goodput                  500 Mbit/s\n"
@@ -103,6 +105,24 @@ START_TEST(numbers_for_people)
                                                    "daemons\n"
                                                    "  pid   memory\n"
                                                    "    -  1.02 MB\n");
+    report_close(r);
+}
+END_TEST
+
+/* A line for each row, and the rest last; nothing for a report that has no more than an empty list of rows. */
+START_TEST(lines_of_json)
+{
+    struct report *r = report_open(NULL), *row = report_open(NULL), *other = report_open(NULL);
+    ck_assert_str_eq(print(r, report_print_lines), "");
+    report_text(r, "lab", "demo");
+    report_integer(row, "pid", 7);
+    report_text(other, "pid", "none");
+    report_append(r, "daemons", row);
+    report_append(r, "daemons", other);
+    report_part(r, "by_cause", "ttl", 3);
+    ck_assert_str_eq(print(r, report_print_lines), "{\"pid\":7}\n"
+                                                   "{\"pid\":\"none\"}\n"
+                                                   "{\"lab\":\"demo\",\"by_cause\":{\"ttl\":3}}\n");
     report_close(r);
 }
 END_TEST
@@ -160,7 +180,8 @@ START_TEST(parts)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(json),     SUITE_TEST(table),   SUITE_TEST(numbers_for_people),
-                                          SUITE_TEST(csv_rows), SUITE_TEST(numbers), SUITE_TEST(known),
-                                          SUITE_TEST(parts)};
+static const struct suite_test tests[] = {
+    SUITE_TEST(json),          SUITE_TEST(table),    SUITE_TEST(numbers_for_people),
+    SUITE_TEST(lines_of_json), SUITE_TEST(csv_rows), SUITE_TEST(numbers),
+    SUITE_TEST(known),         SUITE_TEST(parts)};
 SUITE_MAIN("report", tests)

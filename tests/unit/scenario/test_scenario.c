@@ -142,7 +142,7 @@ START_TEST(mistakes)
         {"end 1s\ntimer dead 15ms\n", "t.txt:2: these timers cannot keep the guarantee: expected dead >= 2 hello"},
         {"ring 3\nend 1s\n", "found '3', expected 1, 2 or 4 frames"},
         {"mtu 1499\n", "found '1499', expected a whole number from 1500 to 9000 bytes"},
-        {"rate 1bit\n", "expected a rate from 1kbit to 8000gbit"},
+        {"rate 1bit\n", "expected a rate with its unit from 1kbit to 8000gbit"},
         {"host 1us byte=8\n", "expected ns for each byte, as 8.2ns"},
         {"limit hop 5\n", "expected queue-packets, queue-bytes"},
         {"expect misdeliverd = 0\n", "did you mean misdelivered?"},

@@ -41,7 +41,7 @@ static const struct setting settings[] = {
     {OF(SETTING_SEED, seed), .most = SETTING_ANY},
     {OF(SETTING_RATE, rate), .least = 1000, .most = UINT64_C(10000000000)},
     {OF(SETTING_SPAN, span), .least = 1000, .most = 1000000000},
-    {OF(SETTING_SPAN, plain), .most = SETTING_ANY, .seconds = true},
+    {OF(SETTING_SPAN, plain), .most = SETTING_ANY},
     {OF(SETTING_BOOL, truth)},
     {OF(SETTING_WORD, word), .words = colours},
     {OF(SETTING_DIMS, dims)},

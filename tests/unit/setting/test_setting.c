@@ -40,8 +40,7 @@ START_TEST(what_is_read_is_written)
         {"rate", "10gbit", "10gbit"},
         {"span", "10ms", "10ms"},
         {"plain", "10ms", "10ms"},
-        {"plain", "2", "2s"},
-        {"plain", "0.5", "500ms"},
+        {"plain", "0.5s", "500ms"},
         {"plain", "0", "0ns"},
         {"truth", "yes", "true"},
         {"truth", "off", "false"},
@@ -102,6 +101,7 @@ START_TEST(what_is_refused_changes_nothing)
         {"span", "999ns", -ERANGE},
         {"span", "5", -EINVAL},
         {"plain", "-5", -EINVAL},
+        {"plain", "2", -EINVAL},  /* two what? */
         {"plain", "5m", -EINVAL}, /* neither milliseconds nor minutes */
         {"plain", "", -EINVAL},
         {"truth", "1", -EINVAL},

@@ -103,7 +103,7 @@ START_TEST(all_mistakes_are_said_at_once)
                "cluster = 8\n",
                &c, &said);
     static const char *const expected[] = {
-        "c:1: cluster: 'x': expected a whole number from 0 to 4294967295",
+        "c:1: cluster: 'x': expected a whole number from 0 to 4294967295, as 1000 or 10k",
         "c:2: colour: no such key at the top; cubewayd.conf(5) lists them",
         "c:3: dims: it was given before, in line 3",
         "c:3: coordinate: '0,3,0' lies outside the dims 2x2x2",

@@ -11,7 +11,7 @@ static void row(struct explain *e, const char *server, const char *state, const 
     message_text(m, "server", server);
     message_text(m, "state", state);
     message_integer(m, "pid", pid);
-    message_real(m, "seconds", seconds);
+    message_integer(m, "since_ns", (int64_t)(seconds * 1e9));
     if (ended != NULL) {
         message_text(m, "ended", ended);
     }

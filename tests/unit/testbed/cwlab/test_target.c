@@ -11,6 +11,9 @@ START_TEST(what_is_a_server)
 {
     ck_assert(target_is_server("all") && target_is_server("0,1,2") && target_is_server("10,*,0"));
     ck_assert(target_is_server("*,*,*"));
+    ck_assert(target_is_server("0,0,0 1,1,1") && target_is_server(" 0,*,0  all "));
+    ck_assert(!target_is_server("0,0,0 links") && !target_is_server("  ") && !target_is_server("links 0,0,0"));
+    ck_assert(!target_is_server("0,0,0000000000000000000000000000000000000000000000000000000000000000"));
     ck_assert(!target_is_server("links") && !target_is_server("0,1") && !target_is_server("0,1,2,3"));
     ck_assert(!target_is_server("") && !target_is_server("0,1,2x") && !target_is_server("+x"));
 }
@@ -27,7 +30,9 @@ START_TEST(which_servers_are_meant)
     ck_assert_int_eq(target_mark(&t, "4,*,*", who), -EINVAL);
     ck_assert_int_eq(target_mark(&t, "1,0,99999999999", who), -EINVAL);
     ck_assert_int_eq(target_mark(&t, "no", who), -EINVAL);
-    ck_assert_int_eq(target_mark(&t, "all", who), 18);
+    ck_assert_int_eq(target_mark(&t, "0,0,0 1,0,0 0,0,1", who), 2);
+    ck_assert_int_eq(target_mark(&t, "0,0,0 9,0,0", who), -EINVAL);
+    ck_assert_int_eq(target_mark(&t, "all", who), 16);
 }
 END_TEST
 

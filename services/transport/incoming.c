@@ -552,6 +552,16 @@ void incoming_close(struct transport *t)
     }
 }
 
+void incoming_untell(struct peer *p, const struct segment_note *note, unsigned notes)
+{
+    for (unsigned i = 0; i < notes; i++) {
+        struct incoming *in = note[i].kind == NOTE_CREDIT ? find(p, note[i].number) : NULL;
+        if (in != NULL) {
+            in->told = 0;
+        }
+    }
+}
+
 unsigned incoming_notes(struct peer *p, struct segment_note *note, unsigned most)
 {
     unsigned notes = 0;

@@ -46,6 +46,7 @@ enum outgoing_state {
     OUTGOING_WAITING,  /* in peer->waiting: has no number yet */
     OUTGOING_READY,    /* in peer->ready: a part may be sent */
     OUTGOING_SENT,     /* in peer->sent: all parts that the receiver allows have left; no result yet */
+    OUTGOING_STARVED,  /* in peer->starved: read() has no more bytes yet, and nothing else of it is to be sent */
     OUTGOING_AWAITING, /* in peer->awaiting: a request that was taken and is not answered yet */
     OUTGOING_RETRY,    /* in t->retry: is routed again at retry_at */
     OUTGOING_FINISHED, /* in t->finished: done() is to be called */
@@ -92,6 +93,9 @@ struct outgoing {
     uint32_t limit;      /* credit: parts below it may be sent */
     uint32_t lost;       /* parts to be sent again */
     uint32_t lost_from;  /* no part before it is lost */
+    uint32_t turn;       /* READY: peer->turn when it came to the end of the line */
+    bool starved;        /* read() has said -EAGAIN to part `next` */
+    bool reading;        /* read() is running */
     bool begun;          /* the receiver has a part of it, and with that the head */
     uint64_t *came_bits; /* a bit each part: the receiver has it; one allocation with lost_bits, or `few` */
     uint64_t *lost_bits; /* a bit each part: to be sent again */
@@ -154,7 +158,8 @@ struct peer {
     uint32_t number_next; /* of messages */
     uint32_t floor;       /* every message below it has its result */
     struct outgoing *slot[SEGMENT_NUMBERS];
-    struct list waiting, ready, sent, awaiting;
+    struct list waiting, ready, sent, starved, awaiting;
+    uint32_t turn; /* packets that left in turns */
     struct flight flight;
     struct rtt rtt;
     cw_span idle; /* round trip of a hello without its time in queues; 0: not known */
@@ -311,8 +316,11 @@ void outgoing_silence(struct transport *t, struct peer *p);
 bool outgoing_next(const struct outgoing *m, uint32_t *index);
 /* Part `index` has left. */
 void outgoing_left(struct transport *t, struct peer *p, struct outgoing *m, uint32_t index);
-/* Moves m to the list of its peer that it belongs to now: ready or sent. */
+/* Moves m to the list of its peer that it belongs to now: ready, sent or starved. */
 void outgoing_sort(struct outgoing *m);
+/* read() had no bytes for the part to send next; and, there may be some now. */
+void outgoing_starve(struct outgoing *m);
+void outgoing_feed(struct transport *t, struct outgoing *m);
 
 /* ---- incoming.c -------------------------------------------------------------------------------------------------- */
 
@@ -332,6 +340,8 @@ void incoming_close(struct transport *t);
 void incoming_owe(struct transport *t, struct peer *p, bool now);
 /* Writes the credits that are to be told into note; returns how many, at most `most`. */
 unsigned incoming_notes(struct peer *p, struct segment_note *note, unsigned most);
+/* The acknowledgement with these notes did not leave: its credits are to be told again. */
+void incoming_untell(struct peer *p, const struct segment_note *note, unsigned notes);
 
 /* ---- sending.c --------------------------------------------------------------------------------------------------- */
 

@@ -184,13 +184,28 @@ int64_t transport_reply(struct transport *t, const struct transport_reply_to *to
 int transport_cancel(struct transport *t, int64_t number)
 {
     struct outgoing *m = outgoing_find(t, number);
-    if (m == NULL) {
-        return -ENOENT;
+    if (m == NULL || m->reading) {
+        return m == NULL ? -ENOENT : -EINVAL;
     }
     transport_enter(t);
     outgoing_give_up(t, m, -ECANCELED); /* one that has ended untold keeps its end */
     list_remove(&m->link);
     transport_tell_end(t, m);
+    transport_leave(t, false);
+    return 0;
+}
+
+int transport_more(struct transport *t, int64_t number)
+{
+    struct outgoing *m = outgoing_find(t, number);
+    if (m == NULL || m->state == OUTGOING_FINISHED) {
+        return -ENOENT;
+    }
+    if (m->reading) {
+        return -EINVAL;
+    }
+    transport_enter(t);
+    outgoing_feed(t, m);
     transport_leave(t, false);
     return 0;
 }

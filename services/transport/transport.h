@@ -174,8 +174,12 @@ void transport_writable(struct transport *t);
 
 /*
  * What is sent: size bytes at `bytes`, borrowed until done() (or copied, TRANSPORT_COPY). When read is set, bytes is
- * NULL and read() writes any part that is asked for, more than once for a part that was lost; it returns 0, or -errno
- * with which the message ends.
+ * NULL and read() writes any part that is asked for, more than once for a part that was lost. read() returns
+ *  - 0: the part is written.
+ *  - -EAGAIN: these bytes are not there yet. What it has given before is still sent, and sent again where it was lost;
+ *    for these bytes it is asked again after transport_more(). So a service passes a message on before it has all of
+ *    it. The message's time-out runs on, and its receiver gives it up after its config.silence without a packet.
+ *  - any other -errno, or -EAGAIN for bytes that it has given before: the message ends with that.
  */
 struct transport_data {
     const void *bytes;
@@ -262,9 +266,14 @@ CW_MUST_CHECK int64_t transport_reply(struct transport *t, const struct transpor
 /*
  * Ends a message or a request. done() is called from within, never later: with -ECANCELED, or with the end that the
  * message had already come to when that had not been told yet. -ENOENT: there is no such message, because its done()
- * has been called or is running.
+ * has been called or is running. -EINVAL: its read() is running, which can end it by what it returns.
  */
 int transport_cancel(struct transport *t, int64_t number);
+/*
+ * There may be more bytes of a message whose read() returned -EAGAIN: it is called again, later. -ENOENT: the message
+ * has ended. -EINVAL: its read() is running.
+ */
+int transport_more(struct transport *t, int64_t number);
 /* Calls piece() again, from within, for a message at which it returned -EAGAIN. -ENOENT: the message has ended. */
 int transport_resume(struct transport *t, uint64_t incoming);
 /*
@@ -336,6 +345,7 @@ struct transport_api {
     int (*resume)(struct transport *t, uint64_t incoming);
     void (*stats)(const struct transport *t, struct transport_stats *out);
     int (*permit)(struct transport *t, const struct transport_asker *asker);
+    int (*more)(struct transport *t, int64_t number);
 };
 
 /* The built-in service: exports the table, and measures the transport for operators (docs/services/transport.md). */

@@ -31,6 +31,10 @@ struct messenger {
     uint8_t *buffer; /* of the last one */
     uint64_t at;
     uint64_t stalled; /* to be resumed */
+    /* Where its read() has bytes: only before `there`, when starve is set. */
+    bool starve;
+    uint64_t there;
+    unsigned starved; /* how often read() said -EAGAIN */
     /* How the messages that were sent have ended. */
     unsigned ended;
     int status;

@@ -13,7 +13,7 @@
 struct talker_plan talker_plan;
 
 /* What the receiver does with a message follows from its number. */
-enum { LAST_BYTES = 60000 };
+enum { LAST_BYTES = 60000, SLOW_STEP = 9000 /* a little more than a part */ };
 enum way { WAY_WHOLE, WAY_INTO, WAY_PIECES, WAY_SLOW_PIECES, WAY_REFUSE, WAY_REFUSE_LATE, WAY_ASK, WAYS };
 enum { ASKERS = 16, ASKS_ENOUGH = 3 };
 
@@ -37,6 +37,9 @@ struct going {
     bool request;
     uint8_t *bytes;
     uint8_t *into; /* for the answer */
+    bool slow;     /* its bytes are there little by little: those before `there` */
+    bool patient;  /* and the next ones when those have come */
+    uint64_t there;
     uint64_t got;
     int64_t id;
     struct talker *talker;
@@ -92,6 +95,9 @@ static int piece(void *context, void *arg, const struct transport_message *m, ui
         return -EAGAIN;
     }
     c->at += length;
+    if (m->tag < ledger->count) {
+        ledger->message[m->tag].come = c->at;
+    }
     return 0;
 }
 
@@ -274,8 +280,25 @@ static int read_bytes(void *context, void *arg, uint64_t offset, uint8_t *out, s
 {
     (void)context;
     struct going *g = arg;
+    if (g->slow && offset + length > g->there) {
+        return -EAGAIN;
+    }
     ledger_fill(g->number, offset, out, length);
     return 0;
+}
+
+/* More bytes are there of what is sent little by little. */
+static void feed(struct talker *k)
+{
+    for (unsigned i = 0; i < TALKER_OUT; i++) {
+        struct going *g = &k->going[i];
+        const struct ledger_message *m = &ledger->message[g->number];
+        if (!g->used || !g->slow || g->there >= m->bytes || (g->patient && m->come + SLOW_STEP < g->there)) {
+            continue;
+        }
+        g->there += SLOW_STEP + (g->patient ? 0 : cw_random_below(k->s, 3 * SLOW_STEP));
+        (void)transport_more(k->t, g->id); /* it may have ended, untold so far */
+    }
 }
 
 static uint64_t draw_bytes(struct talker *k)
@@ -336,6 +359,7 @@ static void say(struct talker *k)
     options.timeout = CW_US(2000 + (int64_t)cw_random_below(k->s, (chance >> 16) % 2 ? 3000000 : 30000));
     if ((chance >> 20) % 3 == 0) {
         data.read = read_bytes;
+        g->slow = (chance >> 36) % 3 == 0;
     } else {
         g->bytes = malloc(m->bytes + 1);
         ledger_fill(number, 0, g->bytes, m->bytes);
@@ -363,6 +387,12 @@ static void say(struct talker *k)
     }
 }
 
+/* Ways in which a last word is taken for sure: pieces need more memory than some worlds have. */
+static bool is_for_last(enum way way)
+{
+    return way == WAY_WHOLE || way == WAY_ASK || (way == WAY_PIECES && talker_plan.limits.memory == 0);
+}
+
 /* One that must be taken: whole, perhaps when it has waited for it, with time enough, to a server that is there. */
 static void say_last(struct talker *k, cw_server to_whom)
 {
@@ -370,8 +400,7 @@ static void say_last(struct talker *k, cw_server to_whom)
     for (unsigned i = 0; i < TALKER_OUT && g == NULL; i++) {
         g = k->going[i].used ? NULL : &k->going[i];
     }
-    while (ledger->count < LEDGER_MESSAGES - LEDGER_LAST / 8 && way_of(ledger->count) != WAY_WHOLE &&
-           way_of(ledger->count) != WAY_ASK) {
+    while (ledger->count < LEDGER_MESSAGES - LEDGER_LAST / 8 && !is_for_last(way_of(ledger->count))) {
         ledger->message[ledger->count++].refused = true; /* a number that nobody uses */
     }
     uint32_t number = ledger->count++;
@@ -387,8 +416,10 @@ static void say_last(struct talker *k, cw_server to_whom)
                       .process = to_whom};
     ledger->message[number] = (struct ledger_message){
         .bytes = LAST_BYTES, .from = cw_server_id(k->s, cw_self(k->s)), .life = k->life, .must = true};
-    *g = (struct going){.used = true, .number = number, .talker = k};
+    bool slow = way_of(number) == WAY_PIECES;
+    *g = (struct going){.used = true, .number = number, .talker = k, .slow = slow, .patient = slow};
     int64_t rc = transport_send(k->t, &to, &data, &options, done, g);
+    g->id = rc;
     if (rc < 0) {
         ledger_wrong("alive", "the last message of server %u is refused: %lld", cw_server_id(k->s, cw_self(k->s)),
                      (long long)rc);
@@ -422,9 +453,10 @@ static void tick(cw_svc *s, void *state, void *arg)
         }
     }
     permit(k);
+    feed(k);
     if (cw_random_below(s, 30) == 0) {
         struct going *g = &k->going[cw_random_below(s, TALKER_OUT)];
-        if (g->used) {
+        if (g->used && !ledger->message[g->number].must) {
             transport_cancel(k->t, g->id); /* or it has ended in this very moment */
         }
     }

@@ -10,7 +10,7 @@
  *   outgoing.c   messages being sent: numbered, repeated, restarted, ended
  *   incoming.c   messages that come: begun, gathered, handed over
  *   peers.c      the peers that are remembered
- *   resources.c  memory, and the queue of what is due
+ *   resources.c  memory, places for messages, and the queue of what is due
  *   valid.c      walks all of it and checks the rules (docs/services/transport.md)
  *
  * The rest are leaves that know no struct of this header: segment (bytes), flight, rtt, congestion (of the sender),
@@ -84,7 +84,8 @@ struct outgoing {
     void *arg;
     uint64_t reply_max;
     struct transport_accept accept;
-    struct incoming *answering; /* the answer while it comes; another answer is refused meanwhile */
+    struct transport_place *places; /* what accept.places is; ours */
+    struct incoming *answering;     /* the answer while it comes; another answer is refused meanwhile */
     /* This attempt. */
     uint32_t number;
     uint32_t part;       /* bytes of a part */
@@ -113,10 +114,11 @@ struct incoming {
     uint16_t part;
     struct transport_message m;
     struct transport_accept accept;
-    bool answer;     /* of request m.reply_to.request */
-    uint16_t status; /* of the answer */
-    uint8_t *bytes;  /* whole: all of it; pieces: a ring of slots of `part` bytes */
-    uint64_t *got;   /* a bit each part; pieces: each slot */
+    struct transport_place *places; /* what accept.places is; ours */
+    bool answer;                    /* of request m.reply_to.request */
+    uint16_t status;                /* of the answer */
+    uint8_t *bytes;                 /* whole: all of it; pieces: a ring of slots of `part` bytes */
+    uint64_t *got;                  /* a bit each part; pieces: each slot */
     uint32_t got_count;
     uint32_t next;    /* pieces: the part to hand over next */
     uint32_t slots;   /* pieces: of the ring; 0: taken whole */
@@ -249,6 +251,12 @@ bool transport_valid(const struct transport *t);
 /* Counts bytes against memory_max (rule 10); false: they do not fit. */
 bool transport_charge(struct transport *t, size_t bytes);
 void transport_uncharge(struct transport *t, size_t bytes);
+/* Replaces the borrowed places of accept by a copy, *out, which is the caller's (NULL: none). False: no memory. */
+bool places_copy(struct transport_accept *accept, struct transport_place **out);
+/* Can the places hold a message of so many bytes? True when there are none. */
+bool places_hold(const struct transport_accept *accept, uint64_t bytes);
+/* Writes the bytes of a message that are at offset to where they belong. The places hold them. */
+void places_put(const struct transport_accept *accept, uint64_t offset, const uint8_t *bytes, size_t length);
 /* Puts an entry in its place among what is due; CW_NEVER takes it out. */
 void transport_due(struct transport *t, struct due *due, cw_time at);
 

@@ -112,6 +112,7 @@ void outgoing_free(struct transport *t, struct outgoing *m)
         transport_uncharge(t, m->charged);
     }
     free(m->copy);
+    free(m->places);
     if (m->came_bits != m->few) {
         free(m->came_bits);
     }

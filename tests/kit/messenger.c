@@ -58,6 +58,8 @@ static int begin(void *context, const struct transport_message *m, struct transp
     k->at = 0;
     accept->piece = k->pieces ? piece : NULL;
     accept->into = k->into ? k->buffer : NULL;
+    accept->places = k->place;
+    accept->place_count = k->places;
     return 0;
 }
 
@@ -73,7 +75,10 @@ static int message(void *context, void *arg, const struct transport_message *m, 
     }
     k->taken++;
     k->bytes = m->bytes;
-    if (!k->pieces && !k->into && m->bytes > 0) {
+    if (k->places > 0 && bytes != NULL) {
+        abort();
+    }
+    if (!k->pieces && !k->into && k->places == 0 && m->bytes > 0) {
         memcpy(k->buffer, bytes, m->bytes);
     }
     if (m->request && !k->silent) {

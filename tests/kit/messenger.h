@@ -21,6 +21,8 @@ struct messenger {
     bool permits; /* begin() permits what it has just told to wait */
     int result;   /* what message() returns */
     bool pieces, into;
+    unsigned places; /* > 0: into so many stretches of the buffer */
+    struct transport_place place[TRANSPORT_PLACES_MAX + 1];
     unsigned stall; /* how many pieces are refused at first */
     bool silent;    /* requests are not answered */
     /* What has arrived. */

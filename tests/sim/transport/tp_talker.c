@@ -14,8 +14,14 @@ struct talker_plan talker_plan;
 
 /* What the receiver does with a message follows from its number. */
 enum { LAST_BYTES = 60000, SLOW_STEP = 9000 /* a little more than a part */ };
-enum way { WAY_WHOLE, WAY_INTO, WAY_PIECES, WAY_SLOW_PIECES, WAY_REFUSE, WAY_REFUSE_LATE, WAY_ASK, WAYS };
+enum way { WAY_WHOLE, WAY_INTO, WAY_PIECES, WAY_SLOW_PIECES, WAY_REFUSE, WAY_REFUSE_LATE, WAY_ASK, WAY_PLACES, WAYS };
 enum { ASKERS = 16, ASKS_ENOUGH = 3 };
+
+/* Memory in many places. */
+struct scattered {
+    struct transport_place place[TRANSPORT_PLACES_MAX];
+    unsigned count;
+};
 
 /* A message that comes in pieces or into memory of ours. */
 struct coming {
@@ -24,6 +30,7 @@ struct coming {
     enum way way;
     uint64_t at;
     uint8_t *into;
+    struct scattered scattered;
     uint64_t bytes;
     uint64_t incoming; /* stalled: to be resumed */
     unsigned stalls;
@@ -37,8 +44,9 @@ struct going {
     bool request;
     uint8_t *bytes;
     uint8_t *into; /* for the answer */
-    bool slow;     /* its bytes are there little by little: those before `there` */
-    bool patient;  /* and the next ones when those have come */
+    struct scattered scattered;
+    bool slow;    /* its bytes are there little by little: those before `there` */
+    bool patient; /* and the next ones when those have come */
     uint64_t there;
     uint64_t got;
     int64_t id;
@@ -67,11 +75,45 @@ struct talker {
     unsigned owed_count;
 };
 
+/* Places that hold so many bytes, of lengths that follow from the number; some of length 0. */
+static void scatter(struct scattered *s, uint32_t number, uint64_t bytes)
+{
+    s->count = 1 + (unsigned)(prng_mix(number, 31) % TRANSPORT_PLACES_MAX);
+    for (unsigned i = 0; i < s->count; i++) {
+        uint64_t some = bytes == 0 ? 0 : prng_mix(number, 40 + i) % (2 * bytes / s->count + 1);
+        uint64_t length = i + 1 == s->count || some > bytes ? bytes : some;
+        s->place[i] = (struct transport_place){malloc(length + 1), length};
+        bytes -= length;
+    }
+}
+
+/* Are these the bytes of message number? */
+static bool scattered_same(const struct scattered *s, uint32_t number, uint64_t bytes)
+{
+    uint64_t at = 0;
+    for (unsigned i = 0; i < s->count && at < bytes; i++) {
+        uint64_t length = bytes - at < s->place[i].length ? bytes - at : s->place[i].length;
+        if (!ledger_same(number, at, s->place[i].at, length)) {
+            return false;
+        }
+        at += length;
+    }
+    return at == bytes;
+}
+
+static void scattered_free(struct scattered *s)
+{
+    for (unsigned i = 0; i < s->count; i++) {
+        free(s->place[i].at);
+    }
+    s->count = 0;
+}
+
 static enum way way_of(uint32_t number)
 {
     static const enum way ways[] = {WAY_WHOLE,  WAY_WHOLE,       WAY_WHOLE,  WAY_INTO,        WAY_PIECES,
                                     WAY_PIECES, WAY_SLOW_PIECES, WAY_REFUSE, WAY_REFUSE_LATE, WAY_WHOLE,
-                                    WAY_INTO,   WAY_WHOLE,       WAY_ASK,    WAY_ASK};
+                                    WAY_INTO,   WAY_WHOLE,       WAY_ASK,    WAY_ASK,         WAY_PLACES};
     return ways[prng_mix(number, 3) % (sizeof ways / sizeof *ways)];
 }
 
@@ -163,6 +205,11 @@ static int begin(void *context, const struct transport_message *m, struct transp
                 c->into = malloc(m->bytes + 1);
                 accept->into = c->into;
             }
+            if (way == WAY_PLACES) {
+                scatter(&c->scattered, m->tag, m->bytes);
+                accept->places = c->scattered.place;
+                accept->place_count = c->scattered.count;
+            }
             if (way == WAY_PIECES || way == WAY_SLOW_PIECES) {
                 accept->piece = piece;
             }
@@ -202,7 +249,10 @@ static int message(void *context, void *arg, const struct transport_message *m, 
     }
     if (status == 0) {
         bool pieces = c->way == WAY_PIECES || c->way == WAY_SLOW_PIECES;
-        if (pieces ? c->at != m->bytes : !ledger_same(m->tag, 0, bytes, m->bytes)) {
+        bool same = pieces                 ? c->at == m->bytes
+                    : c->way == WAY_PLACES ? bytes == NULL && scattered_same(&c->scattered, m->tag, m->bytes)
+                                           : ledger_same(m->tag, 0, bytes, m->bytes);
+        if (!same) {
             ledger_wrong("bytes", "message %u of %llu bytes is not what was sent", m->tag,
                          (unsigned long long)m->bytes);
         }
@@ -216,6 +266,7 @@ static int message(void *context, void *arg, const struct transport_message *m, 
         ledger_taken(m->tag, m->bytes, k->life);
     }
     free(c->into);
+    scattered_free(&c->scattered);
     if (status == 0 && m->request) {
         if (prng_mix(m->tag, 5) % 3 != 0) {
             answer(k, &m->reply_to, m->tag);
@@ -234,6 +285,7 @@ static void ended(struct going *g, int status)
     ledger_ended(g->number, g->talker->life, status);
     free(g->bytes);
     free(g->into);
+    scattered_free(&g->scattered);
     g->used = false;
 }
 
@@ -255,6 +307,10 @@ static void answered(void *context, void *arg, int status, const uint8_t *bytes,
                          (unsigned long long)size, status);
         } else if (!ledger_head_same(ledger_answer_number(g->number), m->head, m->head_length)) {
             ledger_wrong("head", "the answer to request %u has another head", g->number);
+        } else if (g->scattered.count > 0) {
+            if (!scattered_same(&g->scattered, ledger_answer_number(g->number), size)) {
+                ledger_wrong("bytes", "the answer to request %u is not what was given, in its places", g->number);
+            }
         } else if (bytes == NULL ? g->got != size : !ledger_same(ledger_answer_number(g->number), 0, bytes, size)) {
             ledger_wrong("bytes", "the answer to request %u is not what was given", g->number);
         }
@@ -373,6 +429,11 @@ static void say(struct talker *k)
         options.reply_max = 70000;
         g->into = malloc(options.reply_max);
         options.accept.into = g->into;
+    } else if (m->request && (chance >> 28) % 6 == 2) {
+        options.reply_max = 70000;
+        scatter(&g->scattered, number, options.reply_max);
+        options.accept.places = g->scattered.place;
+        options.accept.place_count = g->scattered.count;
     }
     g->id = m->request ? transport_request(k->t, &to, &data, &options, answered, g)
                        : transport_send(k->t, &to, &data, &options, done, g);
@@ -383,6 +444,7 @@ static void say(struct talker *k)
         m->refused = true;
         free(g->bytes);
         free(g->into);
+        scattered_free(&g->scattered);
         g->used = false;
     }
 }

@@ -383,6 +383,7 @@ static const struct transport_api api = {
     .resume = transport_resume,
     .stats = transport_stats,
     .permit = transport_permit,
+    .more = transport_more,
 };
 
 static const cw_command commands[] = {

@@ -43,6 +43,7 @@ static void incoming_free(struct transport *t, struct incoming *in)
     if (in->bytes != in->accept.into) {
         free(in->bytes);
     }
+    free(in->places);
     free(in->got);
     free(in);
     peer_touch(t, p);
@@ -249,7 +250,9 @@ static void take_whole(struct transport *t, struct incoming *in, const struct se
     }
     in->got[d->index / 64] |= UINT64_C(1) << d->index % 64;
     in->got_count++;
-    if (d->length > 0) {
+    if (in->accept.place_count > 0) {
+        places_put(&in->accept, (uint64_t)d->index * in->part, d->bytes, d->length);
+    } else if (d->length > 0) {
         memcpy(in->bytes + (size_t)d->index * in->part, d->bytes, d->length);
     }
     if (in->got_count >= in->parts) {
@@ -309,7 +312,8 @@ static uint16_t ask(struct transport *t, const struct transport_message *m, bool
             return rc < -4095 ? EINVAL : (uint16_t)-rc;
         }
     }
-    if (out->into == NULL && out->piece == NULL && m->bytes > most) {
+    bool own = out->into != NULL || out->piece != NULL || out->place_count > 0;
+    if (own ? !places_hold(out, m->bytes) : m->bytes > most) {
         tell_given_up(t, m, out, false, -EMSGSIZE);
         return EMSGSIZE;
     }
@@ -326,9 +330,10 @@ static struct incoming *gather(struct transport *t, struct peer *p, const struct
         size_t window = t->config.piece_window / d->part;
         slots = window < SLOTS_LEAST ? SLOTS_LEAST : (uint32_t)window;
     }
-    uint64_t bytes = slots > 0 ? (uint64_t)slots * d->part : accept->into != NULL ? 0 : d->total;
+    bool own = accept->into != NULL || accept->place_count > 0;
+    uint64_t bytes = slots > 0 ? (uint64_t)slots * d->part : own ? 0 : d->total;
     size_t words = ((size_t)(slots > 0 ? slots : parts) + 63) / 64;
-    uint64_t need = bytes + words * sizeof(uint64_t);
+    uint64_t need = bytes + words * sizeof(uint64_t) + accept->place_count * sizeof(struct transport_place);
     *result = RESULT_BUSY;
     if (need > t->config.peer_memory_max || need > t->config.memory_max) {
         *result = ENOBUFS;
@@ -341,7 +346,9 @@ static struct incoming *gather(struct transport *t, struct peer *p, const struct
     struct incoming *in = calloc(1, sizeof *in);
     uint64_t *got = calloc(words, sizeof *got);
     uint8_t *memory = bytes > 0 ? malloc((size_t)bytes) : accept->into;
-    if (in == NULL || got == NULL || (bytes > 0 && memory == NULL)) {
+    struct transport_accept kept = *accept;
+    struct transport_place *places = NULL;
+    if (in == NULL || got == NULL || (bytes > 0 && memory == NULL) || !places_copy(&kept, &places)) {
         transport_uncharge(t, (size_t)need);
         free(in);
         free(got);
@@ -355,7 +362,8 @@ static struct incoming *gather(struct transport *t, struct peer *p, const struct
         .number = d->number,
         .parts = parts,
         .part = d->part,
-        .accept = *accept,
+        .accept = kept,
+        .places = places,
         .bytes = memory,
         .got = got,
         .slots = slots,
@@ -385,7 +393,10 @@ static struct incoming *begin(struct transport *t, struct peer *p, const struct 
     }
     if (single && accept.piece == NULL) {
         const uint8_t *bytes = d->bytes;
-        if (accept.into != NULL && d->length > 0) {
+        if (accept.place_count > 0) {
+            places_put(&accept, 0, d->bytes, d->length);
+            bytes = NULL;
+        } else if (accept.into != NULL && d->length > 0) {
             memcpy(accept.into, d->bytes, d->length);
             bytes = accept.into;
         }
@@ -549,6 +560,16 @@ void incoming_close(struct transport *t)
 {
     while (!list_is_empty(&t->incoming)) {
         give_up(t, container_of(list_first(&t->incoming), struct incoming, all), -ECANCELED, ECANCELED);
+    }
+}
+
+void incoming_untell(struct peer *p, const struct segment_note *note, unsigned notes)
+{
+    for (unsigned i = 0; i < notes; i++) {
+        struct incoming *in = note[i].kind == NOTE_CREDIT ? find(p, note[i].number) : NULL;
+        if (in != NULL) {
+            in->told = 0;
+        }
     }
 }
 

@@ -10,7 +10,7 @@
  *   outgoing.c   messages being sent: numbered, repeated, restarted, ended
  *   incoming.c   messages that come: begun, gathered, handed over
  *   peers.c      the peers that are remembered
- *   resources.c  memory, and the queue of what is due
+ *   resources.c  memory, places for messages, and the queue of what is due
  *   valid.c      walks all of it and checks the rules (docs/services/transport.md)
  *
  * The rest are leaves that know no struct of this header: segment (bytes), flight, rtt, congestion (of the sender),
@@ -46,6 +46,7 @@ enum outgoing_state {
     OUTGOING_WAITING,  /* in peer->waiting: has no number yet */
     OUTGOING_READY,    /* in peer->ready: a part may be sent */
     OUTGOING_SENT,     /* in peer->sent: all parts that the receiver allows have left; no result yet */
+    OUTGOING_STARVED,  /* in peer->starved: read() has no more bytes yet, and nothing else of it is to be sent */
     OUTGOING_AWAITING, /* in peer->awaiting: a request that was taken and is not answered yet */
     OUTGOING_RETRY,    /* in t->retry: is routed again at retry_at */
     OUTGOING_FINISHED, /* in t->finished: done() is to be called */
@@ -83,7 +84,8 @@ struct outgoing {
     void *arg;
     uint64_t reply_max;
     struct transport_accept accept;
-    struct incoming *answering; /* the answer while it comes; another answer is refused meanwhile */
+    struct transport_place *places; /* what accept.places is; ours */
+    struct incoming *answering;     /* the answer while it comes; another answer is refused meanwhile */
     /* This attempt. */
     uint32_t number;
     uint32_t part;       /* bytes of a part */
@@ -92,6 +94,9 @@ struct outgoing {
     uint32_t limit;      /* credit: parts below it may be sent */
     uint32_t lost;       /* parts to be sent again */
     uint32_t lost_from;  /* no part before it is lost */
+    uint32_t turn;       /* READY: peer->turn when it came to the end of the line */
+    bool starved;        /* read() has said -EAGAIN to part `next` */
+    bool reading;        /* read() is running */
     bool begun;          /* the receiver has a part of it, and with that the head */
     uint64_t *came_bits; /* a bit each part: the receiver has it; one allocation with lost_bits, or `few` */
     uint64_t *lost_bits; /* a bit each part: to be sent again */
@@ -109,10 +114,11 @@ struct incoming {
     uint16_t part;
     struct transport_message m;
     struct transport_accept accept;
-    bool answer;     /* of request m.reply_to.request */
-    uint16_t status; /* of the answer */
-    uint8_t *bytes;  /* whole: all of it; pieces: a ring of slots of `part` bytes */
-    uint64_t *got;   /* a bit each part; pieces: each slot */
+    struct transport_place *places; /* what accept.places is; ours */
+    bool answer;                    /* of request m.reply_to.request */
+    uint16_t status;                /* of the answer */
+    uint8_t *bytes;                 /* whole: all of it; pieces: a ring of slots of `part` bytes */
+    uint64_t *got;                  /* a bit each part; pieces: each slot */
     uint32_t got_count;
     uint32_t next;    /* pieces: the part to hand over next */
     uint32_t slots;   /* pieces: of the ring; 0: taken whole */
@@ -154,7 +160,8 @@ struct peer {
     uint32_t number_next; /* of messages */
     uint32_t floor;       /* every message below it has its result */
     struct outgoing *slot[SEGMENT_NUMBERS];
-    struct list waiting, ready, sent, awaiting;
+    struct list waiting, ready, sent, starved, awaiting;
+    uint32_t turn; /* packets that left in turns */
     struct flight flight;
     struct rtt rtt;
     cw_span idle; /* round trip of a hello without its time in queues; 0: not known */
@@ -244,6 +251,12 @@ bool transport_valid(const struct transport *t);
 /* Counts bytes against memory_max (rule 10); false: they do not fit. */
 bool transport_charge(struct transport *t, size_t bytes);
 void transport_uncharge(struct transport *t, size_t bytes);
+/* Replaces the borrowed places of accept by a copy, *out, which is the caller's (NULL: none). False: no memory. */
+bool places_copy(struct transport_accept *accept, struct transport_place **out);
+/* Can the places hold a message of so many bytes? True when there are none. */
+bool places_hold(const struct transport_accept *accept, uint64_t bytes);
+/* Writes the bytes of a message that are at offset to where they belong. The places hold them. */
+void places_put(const struct transport_accept *accept, uint64_t offset, const uint8_t *bytes, size_t length);
 /* Puts an entry in its place among what is due; CW_NEVER takes it out. */
 void transport_due(struct transport *t, struct due *due, cw_time at);
 
@@ -311,8 +324,11 @@ void outgoing_silence(struct transport *t, struct peer *p);
 bool outgoing_next(const struct outgoing *m, uint32_t *index);
 /* Part `index` has left. */
 void outgoing_left(struct transport *t, struct peer *p, struct outgoing *m, uint32_t index);
-/* Moves m to the list of its peer that it belongs to now: ready or sent. */
+/* Moves m to the list of its peer that it belongs to now: ready, sent or starved. */
 void outgoing_sort(struct outgoing *m);
+/* read() had no bytes for the part to send next; and, there may be some now. */
+void outgoing_starve(struct outgoing *m);
+void outgoing_feed(struct transport *t, struct outgoing *m);
 
 /* ---- incoming.c -------------------------------------------------------------------------------------------------- */
 
@@ -332,6 +348,8 @@ void incoming_close(struct transport *t);
 void incoming_owe(struct transport *t, struct peer *p, bool now);
 /* Writes the credits that are to be told into note; returns how many, at most `most`. */
 unsigned incoming_notes(struct peer *p, struct segment_note *note, unsigned most);
+/* The acknowledgement with these notes did not leave: its credits are to be told again. */
+void incoming_untell(struct peer *p, const struct segment_note *note, unsigned notes);
 
 /* ---- sending.c --------------------------------------------------------------------------------------------------- */
 

@@ -22,6 +22,9 @@ enum transport_mutant {
     TP_MUTANT_TRIED_AGAIN = 10,    /* rule 8: a restarted message goes again to an incarnation that may have taken it */
     TP_MUTANT_HEAD_ONCE = 11,      /* rule 14: a message's head is in its first part alone, which others overtake */
     TP_MUTANT_ASKS_ONCE = 12,      /* rule 15: a message that is to wait asks again only when permission comes */
+    TP_MUTANT_LOST_STARVES = 13,   /* rule 16: a message that waits for more bytes does not repeat what was lost */
+    TP_MUTANT_NO_TURNS = 14,       /* rule 17: of the messages to one peer the first sends as much as it may */
+    TP_MUTANT_NEXT_PLACE = 15,     /* rule 5: in the second place of a part the part begins once more */
 };
 
 #ifdef CW_MUTANTS

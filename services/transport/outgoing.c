@@ -54,7 +54,7 @@ static void resolve_number(struct transport *t, struct outgoing *m)
 
 static bool has_number(const struct outgoing *m)
 {
-    return m->state == OUTGOING_READY || m->state == OUTGOING_SENT;
+    return m->state == OUTGOING_READY || m->state == OUTGOING_SENT || m->state == OUTGOING_STARVED;
 }
 
 void outgoing_detach(struct transport *t, struct outgoing *m)
@@ -112,6 +112,7 @@ void outgoing_free(struct transport *t, struct outgoing *m)
         transport_uncharge(t, m->charged);
     }
     free(m->copy);
+    free(m->places);
     if (m->came_bits != m->few) {
         free(m->came_bits);
     }
@@ -128,6 +129,7 @@ static void rewind_parts(struct outgoing *m)
     m->lost = 0;
     m->lost_from = 0;
     m->limit = outgoing_first(m);
+    m->starved = false;
     m->begun = false;
 }
 
@@ -222,7 +224,7 @@ void outgoing_due(struct transport *t, struct outgoing *m)
 
 bool outgoing_next(const struct outgoing *m, uint32_t *index)
 {
-    if (m->lost > 0) {
+    if (m->lost > 0 && !(m->starved && TP_MUTANT(LOST_STARVES))) {
         uint32_t words = (m->parts + 63) / 64;
         for (uint32_t w = m->lost_from / 64; w < words; w++) {
             if (m->lost_bits[w] != 0) {
@@ -232,16 +234,37 @@ bool outgoing_next(const struct outgoing *m, uint32_t *index)
         }
     }
     *index = m->next;
-    return m->next < m->parts && m->next < m->limit;
+    return m->next < m->parts && m->next < m->limit && !m->starved;
 }
 
 void outgoing_sort(struct outgoing *m)
 {
     uint32_t index;
+    if (!has_number(m)) {
+        return;
+    }
+    struct peer *p = m->peer;
     bool ready = outgoing_next(m, &index);
-    if (has_number(m) && ready != (m->state == OUTGOING_READY)) {
-        m->state = ready ? OUTGOING_READY : OUTGOING_SENT;
-        list_move_back(ready ? &m->peer->ready : &m->peer->sent, &m->link);
+    enum outgoing_state state = ready ? OUTGOING_READY : m->starved ? OUTGOING_STARVED : OUTGOING_SENT;
+    if (state != m->state) {
+        m->state = state;
+        m->turn = p->turn;
+        list_move_back(ready ? &p->ready : m->starved ? &p->starved : &p->sent, &m->link);
+    }
+}
+
+void outgoing_starve(struct outgoing *m)
+{
+    m->starved = true;
+    outgoing_sort(m);
+}
+
+void outgoing_feed(struct transport *t, struct outgoing *m)
+{
+    if (m->starved) {
+        m->starved = false;
+        outgoing_sort(m);
+        peer_touch(t, m->peer);
     }
 }
 
@@ -286,6 +309,7 @@ void outgoing_number(struct transport *t, struct peer *p)
         m->number = p->number_next++;
         p->slot[m->number % SEGMENT_NUMBERS] = m;
         m->state = OUTGOING_READY;
+        m->turn = p->turn;
         list_push_back(&p->ready, &m->link);
     }
 }
@@ -557,6 +581,7 @@ void outgoing_reset(struct transport *t, struct peer *p, uint64_t instance, cw_s
     p->state = PEER_CLOSED;
     lost_sight_of_list(t, &p->ready, since, restarted, -ECONNRESET);
     lost_sight_of_list(t, &p->sent, since, restarted, -ECONNRESET);
+    lost_sight_of_list(t, &p->starved, since, restarted, -ECONNRESET);
     if (restarted) {
         outgoing_orphan(t, p);
     }
@@ -584,12 +609,13 @@ void outgoing_unreachable(struct transport *t, struct peer *p)
     unreachable_list(t, &p->waiting);
     unreachable_list(t, &p->ready);
     unreachable_list(t, &p->sent);
+    unreachable_list(t, &p->starved);
     unreachable_list(t, &p->awaiting);
 }
 
 void outgoing_fail_all(struct transport *t, struct peer *p, int status)
 {
-    struct list *lists[] = {&p->waiting, &p->ready, &p->sent};
+    struct list *lists[] = {&p->waiting, &p->ready, &p->sent, &p->starved};
     for (unsigned i = 0; i < sizeof lists / sizeof *lists; i++) {
         while (!list_is_empty(lists[i])) {
             outgoing_finish(t, container_of(list_first(lists[i]), struct outgoing, link), status);

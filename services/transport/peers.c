@@ -27,8 +27,8 @@ struct peer *peer_find(const struct transport *t, cw_job job, cw_process process
 bool peer_idle(const struct peer *p)
 {
     return list_is_empty(&p->waiting) && list_is_empty(&p->ready) && list_is_empty(&p->sent) &&
-           list_is_empty(&p->awaiting) && list_is_empty(&p->incoming) && p->flight.out == 0 &&
-           p->ack_due.ns == INT64_MAX;
+           list_is_empty(&p->starved) && list_is_empty(&p->awaiting) && list_is_empty(&p->incoming) &&
+           p->flight.out == 0 && p->ack_due.ns == INT64_MAX;
 }
 
 /* Forgets the peer that was idle longest. */
@@ -72,6 +72,7 @@ struct peer *peer_get(struct transport *t, cw_job job, cw_process process, cw_po
     list_init(&p->waiting);
     list_init(&p->ready);
     list_init(&p->sent);
+    list_init(&p->starved);
     list_init(&p->awaiting);
     list_init(&p->incoming);
     rtt_init(&p->rtt, t->now);

@@ -30,6 +30,10 @@ static struct outgoing *make(struct transport *t, enum outgoing_kind kind, const
     if (options->head_length > TRANSPORT_HEAD_MAX || (options->head_length > 0 && options->head == NULL)) {
         return NULL;
     }
+    uint64_t reply_max = options->reply_max != 0 ? options->reply_max : t->config.message_max;
+    if (!places_hold(&options->accept, reply_max)) {
+        return NULL;
+    }
     uint32_t part = part_for(t, kind, to, options->head_length);
     if (options->size < sizeof *options || options->timeout.ns < 0 ||
         (data->size > 0 && data->bytes == NULL && data->read == NULL) ||
@@ -59,7 +63,9 @@ static struct outgoing *make(struct transport *t, enum outgoing_kind kind, const
     struct outgoing *m = calloc(1, sizeof *m);
     uint64_t *bits = words > 1 && m != NULL ? calloc(words * 2, sizeof *bits) : NULL;
     void *copy = copies && m != NULL ? malloc((size_t)data->size) : NULL;
-    if (m == NULL || (words > 1 && bits == NULL) || (copies && copy == NULL)) {
+    struct transport_accept accept = options->accept;
+    struct transport_place *places = NULL;
+    if (m == NULL || (words > 1 && bits == NULL) || (copies && copy == NULL) || !places_copy(&accept, &places)) {
         transport_uncharge(t, need);
         free(copy);
         free(bits);
@@ -91,8 +97,9 @@ static struct outgoing *make(struct transport *t, enum outgoing_kind kind, const
     m->kind = kind;
     m->limit = outgoing_first(m);
     m->charged = need;
-    m->reply_max = options->reply_max != 0 ? options->reply_max : t->config.message_max;
-    m->accept = options->accept;
+    m->reply_max = reply_max;
+    m->accept = accept;
+    m->places = places;
     return m;
 }
 
@@ -184,13 +191,28 @@ int64_t transport_reply(struct transport *t, const struct transport_reply_to *to
 int transport_cancel(struct transport *t, int64_t number)
 {
     struct outgoing *m = outgoing_find(t, number);
-    if (m == NULL) {
-        return -ENOENT;
+    if (m == NULL || m->reading) {
+        return m == NULL ? -ENOENT : -EINVAL;
     }
     transport_enter(t);
     outgoing_give_up(t, m, -ECANCELED); /* one that has ended untold keeps its end */
     list_remove(&m->link);
     transport_tell_end(t, m);
+    transport_leave(t, false);
+    return 0;
+}
+
+int transport_more(struct transport *t, int64_t number)
+{
+    struct outgoing *m = outgoing_find(t, number);
+    if (m == NULL || m->state == OUTGOING_FINISHED) {
+        return -ENOENT;
+    }
+    if (m->reading) {
+        return -EINVAL;
+    }
+    transport_enter(t);
+    outgoing_feed(t, m);
     transport_leave(t, false);
     return 0;
 }

@@ -114,6 +114,7 @@ static int send_ack(struct transport *t, struct peer *p)
     int rc = packet == NULL ? -ENOMEM : launch(t, p, packet, false);
     if (rc == -EAGAIN) {
         p->outcomes = before;
+        incoming_untell(p, s.ack.note, s.ack.notes);
         return rc;
     }
     t->stats.acks += rc == 0;
@@ -166,7 +167,27 @@ static bool wants_answer(const struct transport *t, const struct peer *p, const 
            index < m->next;
 }
 
-/* Sends part `index` of m. Gives 0, or why it could not leave: -EAGAIN queue full, -ECANCELED the message has ended. */
+/* Has the message itself write a part. -ECANCELED: it has none to give now, or has ended. */
+static int read_part(struct transport *t, struct outgoing *m, uint32_t index, uint8_t *out, size_t length)
+{
+    m->reading = true;
+    int rc = m->data.read(t->config.context, m->arg, (uint64_t)index * m->part, out, length);
+    m->reading = false;
+    if (rc >= 0) {
+        return 0;
+    }
+    if (rc == -EAGAIN && index >= m->next) {
+        outgoing_starve(m);
+    } else {
+        outgoing_finish(t, m, rc);
+    }
+    return -ECANCELED;
+}
+
+/*
+ * Sends part `index` of m. Gives 0, or why it could not leave: -EAGAIN queue full, -ECANCELED the message has ended, or
+ * has not got it yet.
+ */
 static int send_part(struct transport *t, struct peer *p, struct outgoing *m, uint32_t index)
 {
     int rc = flight_reserve(&p->flight);
@@ -188,22 +209,19 @@ static int send_part(struct transport *t, struct peer *p, struct outgoing *m, ui
     uint8_t *body;
     cw_packet *packet = make(t, &s, length, &body);
     rc = packet == NULL ? -ENOMEM : 0;
-    uint64_t offset = (uint64_t)index * m->part;
     if (packet != NULL && m->data.read != NULL) {
-        int failed = m->data.read(t->config.context, m->arg, offset, body, length);
-        if (failed < 0) {
+        rc = read_part(t, m, index, body, length);
+        if (rc < 0) {
             cw_packet_free(t->user, packet);
-            outgoing_finish(t, m, failed);
-            rc = -ECANCELED;
-            packet = NULL;
         }
     } else if (packet != NULL && length > 0) {
-        memcpy(body, (const uint8_t *)m->data.bytes + offset, length);
+        memcpy(body, (const uint8_t *)m->data.bytes + (uint64_t)index * m->part, length);
     }
-    rc = packet == NULL ? rc : launch(t, p, packet, false);
+    rc = rc < 0 ? rc : launch(t, p, packet, false);
     if (rc < 0) {
         if (with_ack) {
             p->outcomes = before;
+            incoming_untell(p, s.ack.note, s.ack.notes);
         }
         return rc;
     }
@@ -215,16 +233,24 @@ static int send_part(struct transport *t, struct peer *p, struct outgoing *m, ui
     return 0;
 }
 
-/* The message and part that a time-out repeats: the first part without an acknowledgement of the oldest message. */
+/*
+ * The message and part that a time-out repeats: the first part without an acknowledgement of the oldest message, but
+ * for those whose parts have all come as far as read() gave them.
+ */
 static struct outgoing *probe_part(const struct peer *p, uint32_t *index)
 {
-    struct outgoing *m = p->slot[p->floor % SEGMENT_NUMBERS];
-    if (m == NULL || p->floor == p->number_next) {
-        return NULL;
+    for (uint32_t number = p->floor; number != p->number_next; number++) {
+        struct outgoing *m = p->slot[number % SEGMENT_NUMBERS];
+        if (m == NULL) {
+            continue;
+        }
+        for (*index = 0; *index + 1 < m->next && bit_has(m->came_bits, *index); (*index)++) {
+        }
+        if (!m->starved || (*index < m->next && !bit_has(m->came_bits, *index))) {
+            return m;
+        }
     }
-    for (*index = 0; *index + 1 < m->next && bit_has(m->came_bits, *index); (*index)++) {
-    }
-    return m;
+    return NULL;
 }
 
 static int send_hello(struct transport *t, struct peer *p)
@@ -293,12 +319,16 @@ static bool send_one(struct transport *t, struct peer *p)
     outgoing_number(t, p);
     uint32_t index;
     struct outgoing *m = NULL;
-    if (p->probe) {
+    bool probe = p->probe;
+    if (probe) {
         m = probe_part(p, &index);
         p->probe = false;
-    } else if (!list_is_empty(&p->ready)) {
+    }
+    if (m == NULL && !list_is_empty(&p->ready)) {
         m = container_of(list_first(&p->ready), struct outgoing, link);
         CHECK(outgoing_next(m, &index));
+        CHECK(p->turn - m->turn < SEGMENT_NUMBERS); /* each of the others has had one turn at most (rule 17) */
+        probe = false;
         if (!window_open(p, t->mtu)) {
             p->congestion.limited = true;
             return false;
@@ -312,7 +342,9 @@ static bool send_one(struct transport *t, struct peer *p)
         refused(t, p, rc);
         return rc == -ECANCELED;
     }
-    if (m->state == OUTGOING_READY) {
+    p->turn += !probe;
+    if (m->state == OUTGOING_READY && !TP_MUTANT(NO_TURNS)) {
+        m->turn = p->turn;
         list_move_back(&p->ready, &m->link);
     }
     return true;

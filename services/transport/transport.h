@@ -91,10 +91,22 @@ struct transport_message {
     uint8_t head[TRANSPORT_HEAD_MAX];
 };
 
+/* Memory of the service for a stretch of a message. */
+struct transport_place {
+    uint8_t *at;
+    size_t length;
+};
+enum { TRANSPORT_PLACES_MAX = 16 };
+
 /*
- * How a message is taken. All zero: whole, in memory of the transport (counted against config.memory_max).
+ * How a message is taken. All zero: whole, in memory of the transport (counted against config.memory_max). Otherwise
+ * one of these is set:
  *  - into: whole, in the service's own memory of at least message->bytes, which the transport may write until message()
  *    is called.
+ *  - places: the same, in place_count pieces of memory, 1 to TRANSPORT_PLACES_MAX: the first bytes go to places[0],
+ *    those that follow to places[1], and so on. Some may be of length 0. Together they have at least message->bytes, or
+ *    the message is refused with -EMSGSIZE. The array is borrowed for the call, or until begin() has returned; what it
+ *    points at may be written until message() is called.
  *  - piece: in pieces of any size, in order, as they come, however long the message; at most config.piece_window bytes
  *    wait out of order. piece() borrows bytes for the call and returns 0; -EAGAIN: not now, the same piece comes again
  *    after transport_resume(); or another -errno, with which the message is refused.
@@ -103,6 +115,8 @@ struct transport_accept {
     uint8_t *into;
     int (*piece)(void *context, void *arg, const struct transport_message *m, uint64_t offset, const uint8_t *bytes,
                  size_t length);
+    const struct transport_place *places;
+    unsigned place_count;
     void *arg; /* for piece() and message() */
 };
 
@@ -126,7 +140,8 @@ struct transport_config {
     int (*begin)(void *context, const struct transport_message *m, struct transport_accept *accept);
     /*
      * (own) A message has ended; called once for each that began.
-     *  - status 0: the message is whole, at bytes (borrowed for the call; `into` if that was set; NULL after pieces).
+     *  - status 0: the message is whole, at bytes (borrowed for the call; `into` if that was set; NULL after pieces
+     *    and with places).
      *    Returns 0 or -errno: the status that its sender gets.
      *  - status < 0: the rest will not come; told only when begin is set. -ECONNRESET: its sender is gone or has given
      *    up; -ETIMEDOUT; -ESTALE: we are no longer its key's root; -ECANCELED: we close; -EMSGSIZE, -ENOBUFS: too long.
@@ -174,8 +189,12 @@ void transport_writable(struct transport *t);
 
 /*
  * What is sent: size bytes at `bytes`, borrowed until done() (or copied, TRANSPORT_COPY). When read is set, bytes is
- * NULL and read() writes any part that is asked for, more than once for a part that was lost; it returns 0, or -errno
- * with which the message ends.
+ * NULL and read() writes any part that is asked for, more than once for a part that was lost. read() returns
+ *  - 0: the part is written.
+ *  - -EAGAIN: these bytes are not there yet. What it has given before is still sent, and sent again where it was lost;
+ *    for these bytes it is asked again after transport_more(). So a service passes a message on before it has all of
+ *    it. The message's time-out runs on, and its receiver gives it up after its config.silence without a packet.
+ *  - any other -errno, or -EAGAIN for bytes that it has given before: the message ends with that.
  */
 struct transport_data {
     const void *bytes;
@@ -207,7 +226,7 @@ struct transport_send_options {
     cw_span timeout; /* 0: config.timeout */
     /* Requests only: bytes of the longest answer; a longer one is -EMSGSIZE at both ends. 0: config.message_max. */
     uint64_t reply_max;
-    /* Requests only: how the answer is taken. `into` has reply_max bytes, `arg` is for piece(). */
+    /* Requests only: how the answer is taken. `into`, or all `places`, have reply_max bytes; `arg` is for piece(). */
     struct transport_accept accept;
     /*
      * Up to TRANSPORT_HEAD_MAX bytes that the receiver sees when the message begins (transport_message.head). Copied by
@@ -240,7 +259,7 @@ CW_MUST_CHECK int64_t transport_send(struct transport *t, const cw_to *to, const
 
 /*
  * How a request ended, called once. status 0: the answer is whole, `size` bytes at `bytes` (borrowed for the call; NULL
- * after pieces), and m says who answered. A status that transport_reply() gave comes with its bytes and m, too. Any
+ * after pieces and with places), and m says who answered. A status that transport_reply() gave comes with its bytes and m, too. Any
  * other: as for transport_done_fn, with m NULL.
  */
 typedef void (*transport_answer_fn)(void *context, void *arg, int status, const uint8_t *bytes, uint64_t size,
@@ -262,9 +281,14 @@ CW_MUST_CHECK int64_t transport_reply(struct transport *t, const struct transpor
 /*
  * Ends a message or a request. done() is called from within, never later: with -ECANCELED, or with the end that the
  * message had already come to when that had not been told yet. -ENOENT: there is no such message, because its done()
- * has been called or is running.
+ * has been called or is running. -EINVAL: its read() is running, which can end it by what it returns.
  */
 int transport_cancel(struct transport *t, int64_t number);
+/*
+ * There may be more bytes of a message whose read() returned -EAGAIN: it is called again, later. -ENOENT: the message
+ * has ended. -EINVAL: its read() is running.
+ */
+int transport_more(struct transport *t, int64_t number);
 /* Calls piece() again, from within, for a message at which it returned -EAGAIN. -ENOENT: the message has ended. */
 int transport_resume(struct transport *t, uint64_t incoming);
 /*
@@ -336,6 +360,7 @@ struct transport_api {
     int (*resume)(struct transport *t, uint64_t incoming);
     void (*stats)(const struct transport *t, struct transport_stats *out);
     int (*permit)(struct transport *t, const struct transport_asker *asker);
+    int (*more)(struct transport *t, int64_t number);
 };
 
 /* The built-in service: exports the table, and measures the transport for operators (docs/services/transport.md). */

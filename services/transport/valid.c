@@ -21,6 +21,8 @@ enum { WALK_WORDS = 64 /* of a longer message the bits are not walked: a turn mu
 #define RULE_11 "transport rule 11: bytes in flight are those of its packets, and the window keeps its bounds"
 #define RULE_12 "transport rule 12: a turn leaves nothing undone, and the timer rings in time"
 #define RULE_13 "transport rule 13: a peer is in the table once, at its place"
+#define RULE_16 "transport rule 16: a message without more bytes waits apart, and repeats what is lost"
+#define RULE_17 "transport rule 17: messages to one peer take turns, a packet each"
 
 enum { TEXT = 120 };
 
@@ -86,11 +88,15 @@ static void outgoing_list_valid(const struct transport *t, const struct peer *p,
     for (struct list_node *node = list_first(list); node != NULL; node = list_next(list, node)) {
         const struct outgoing *m = container_of(node, struct outgoing, link);
         OF_SELF(m->state == state && m->peer == p && outgoing_find(t, m->id) == m, RULE_1);
-        if (state == OUTGOING_READY || state == OUTGOING_SENT) {
+        bool sending = state == OUTGOING_READY || state == OUTGOING_SENT || state == OUTGOING_STARVED;
+        OF_SELF(!m->reading && (sending || !m->starved), RULE_1);
+        if (sending) {
             uint32_t index;
             OF_PEER(m->number - p->floor < p->number_next - p->floor, RULE_1);
             OF_PEER(p->slot[m->number % SEGMENT_NUMBERS] == m, RULE_1);
             OF_PEER(outgoing_next(m, &index) == (state == OUTGOING_READY), RULE_6);
+            OF_PEER(m->starved ? state != OUTGOING_SENT : state != OUTGOING_STARVED, RULE_16);
+            OF_PEER(state != OUTGOING_READY || p->turn - m->turn < SEGMENT_NUMBERS, RULE_17);
             parts_valid(t, p, m);
         }
         OF_SELF(heap_is_queued(&m->due.entry) == (state != OUTGOING_FINISHED), RULE_12);
@@ -163,10 +169,13 @@ static void peer_valid(const struct transport *t, const struct peer *p, size_t *
 {
     OF_PEER(peer_find(t, p->job, p->process, p->port) == p && list_is_linked(&p->age), RULE_13);
     OF_PEER(p->number_next - p->floor <= SEGMENT_NUMBERS, RULE_3);
-    OF_PEER(p->state == PEER_OPEN || (list_is_empty(&p->ready) && list_is_empty(&p->sent)), RULE_1);
+    OF_PEER(p->state == PEER_OPEN ||
+                (list_is_empty(&p->ready) && list_is_empty(&p->sent) && list_is_empty(&p->starved)),
+            RULE_1);
     outgoing_list_valid(t, p, &p->waiting, OUTGOING_WAITING, count, charged);
     outgoing_list_valid(t, p, &p->ready, OUTGOING_READY, count, charged);
     outgoing_list_valid(t, p, &p->sent, OUTGOING_SENT, count, charged);
+    outgoing_list_valid(t, p, &p->starved, OUTGOING_STARVED, count, charged);
     outgoing_list_valid(t, p, &p->awaiting, OUTGOING_AWAITING, count, charged);
     flight_valid(t, p);
     incoming_list_valid(t, p, charged);

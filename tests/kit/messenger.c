@@ -9,8 +9,12 @@ struct transport_config messenger_config;
 
 static int read_bytes(void *context, void *arg, uint64_t offset, uint8_t *out, size_t length)
 {
-    (void)context;
+    struct messenger *k = context;
     (void)arg;
+    if (k->starve && offset + length > k->there) {
+        k->starved++;
+        return -EAGAIN;
+    }
     for (size_t i = 0; i < length; i++) {
         out[i] = messenger_byte(offset + i);
     }
@@ -54,6 +58,8 @@ static int begin(void *context, const struct transport_message *m, struct transp
     k->at = 0;
     accept->piece = k->pieces ? piece : NULL;
     accept->into = k->into ? k->buffer : NULL;
+    accept->places = k->place;
+    accept->place_count = k->places;
     return 0;
 }
 
@@ -69,7 +75,10 @@ static int message(void *context, void *arg, const struct transport_message *m, 
     }
     k->taken++;
     k->bytes = m->bytes;
-    if (!k->pieces && !k->into && m->bytes > 0) {
+    if (k->places > 0 && bytes != NULL) {
+        abort();
+    }
+    if (!k->pieces && !k->into && k->places == 0 && m->bytes > 0) {
         memcpy(k->buffer, bytes, m->bytes);
     }
     if (m->request && !k->silent) {

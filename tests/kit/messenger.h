@@ -21,6 +21,8 @@ struct messenger {
     bool permits; /* begin() permits what it has just told to wait */
     int result;   /* what message() returns */
     bool pieces, into;
+    unsigned places; /* > 0: into so many stretches of the buffer */
+    struct transport_place place[TRANSPORT_PLACES_MAX + 1];
     unsigned stall; /* how many pieces are refused at first */
     bool silent;    /* requests are not answered */
     /* What has arrived. */
@@ -31,6 +33,10 @@ struct messenger {
     uint8_t *buffer; /* of the last one */
     uint64_t at;
     uint64_t stalled; /* to be resumed */
+    /* Where its read() has bytes: only before `there`, when starve is set. */
+    bool starve;
+    uint64_t there;
+    unsigned starved; /* how often read() said -EAGAIN */
     /* How the messages that were sent have ended. */
     unsigned ended;
     int status;

@@ -27,6 +27,7 @@ struct ledger_message {
     bool must;                     /* it was sent when nothing was wrong any more, so it must be taken */
     unsigned ends;                 /* how often its sender was told an end */
     int status;                    /* the end that its sender was told */
+    uint64_t come;                 /* bytes that its receiver was given in pieces, in the last attempt */
     unsigned takers;               /* how often it was taken */
     uint64_t taker[LEDGER_TAKERS]; /* lives of the instances that took it */
 };

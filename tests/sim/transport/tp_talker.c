@@ -13,9 +13,15 @@
 struct talker_plan talker_plan;
 
 /* What the receiver does with a message follows from its number. */
-enum { LAST_BYTES = 60000 };
-enum way { WAY_WHOLE, WAY_INTO, WAY_PIECES, WAY_SLOW_PIECES, WAY_REFUSE, WAY_REFUSE_LATE, WAY_ASK, WAYS };
+enum { LAST_BYTES = 60000, SLOW_STEP = 9000 /* a little more than a part */ };
+enum way { WAY_WHOLE, WAY_INTO, WAY_PIECES, WAY_SLOW_PIECES, WAY_REFUSE, WAY_REFUSE_LATE, WAY_ASK, WAY_PLACES, WAYS };
 enum { ASKERS = 16, ASKS_ENOUGH = 3 };
+
+/* Memory in many places. */
+struct scattered {
+    struct transport_place place[TRANSPORT_PLACES_MAX];
+    unsigned count;
+};
 
 /* A message that comes in pieces or into memory of ours. */
 struct coming {
@@ -24,6 +30,7 @@ struct coming {
     enum way way;
     uint64_t at;
     uint8_t *into;
+    struct scattered scattered;
     uint64_t bytes;
     uint64_t incoming; /* stalled: to be resumed */
     unsigned stalls;
@@ -37,6 +44,10 @@ struct going {
     bool request;
     uint8_t *bytes;
     uint8_t *into; /* for the answer */
+    struct scattered scattered;
+    bool slow;    /* its bytes are there little by little: those before `there` */
+    bool patient; /* and the next ones when those have come */
+    uint64_t there;
     uint64_t got;
     int64_t id;
     struct talker *talker;
@@ -64,11 +75,45 @@ struct talker {
     unsigned owed_count;
 };
 
+/* Places that hold so many bytes, of lengths that follow from the number; some of length 0. */
+static void scatter(struct scattered *s, uint32_t number, uint64_t bytes)
+{
+    s->count = 1 + (unsigned)(prng_mix(number, 31) % TRANSPORT_PLACES_MAX);
+    for (unsigned i = 0; i < s->count; i++) {
+        uint64_t some = bytes == 0 ? 0 : prng_mix(number, 40 + i) % (2 * bytes / s->count + 1);
+        uint64_t length = i + 1 == s->count || some > bytes ? bytes : some;
+        s->place[i] = (struct transport_place){malloc(length + 1), length};
+        bytes -= length;
+    }
+}
+
+/* Are these the bytes of message number? */
+static bool scattered_same(const struct scattered *s, uint32_t number, uint64_t bytes)
+{
+    uint64_t at = 0;
+    for (unsigned i = 0; i < s->count && at < bytes; i++) {
+        uint64_t length = bytes - at < s->place[i].length ? bytes - at : s->place[i].length;
+        if (!ledger_same(number, at, s->place[i].at, length)) {
+            return false;
+        }
+        at += length;
+    }
+    return at == bytes;
+}
+
+static void scattered_free(struct scattered *s)
+{
+    for (unsigned i = 0; i < s->count; i++) {
+        free(s->place[i].at);
+    }
+    s->count = 0;
+}
+
 static enum way way_of(uint32_t number)
 {
     static const enum way ways[] = {WAY_WHOLE,  WAY_WHOLE,       WAY_WHOLE,  WAY_INTO,        WAY_PIECES,
                                     WAY_PIECES, WAY_SLOW_PIECES, WAY_REFUSE, WAY_REFUSE_LATE, WAY_WHOLE,
-                                    WAY_INTO,   WAY_WHOLE,       WAY_ASK,    WAY_ASK};
+                                    WAY_INTO,   WAY_WHOLE,       WAY_ASK,    WAY_ASK,         WAY_PLACES};
     return ways[prng_mix(number, 3) % (sizeof ways / sizeof *ways)];
 }
 
@@ -92,6 +137,9 @@ static int piece(void *context, void *arg, const struct transport_message *m, ui
         return -EAGAIN;
     }
     c->at += length;
+    if (m->tag < ledger->count) {
+        ledger->message[m->tag].come = c->at;
+    }
     return 0;
 }
 
@@ -157,6 +205,11 @@ static int begin(void *context, const struct transport_message *m, struct transp
                 c->into = malloc(m->bytes + 1);
                 accept->into = c->into;
             }
+            if (way == WAY_PLACES) {
+                scatter(&c->scattered, m->tag, m->bytes);
+                accept->places = c->scattered.place;
+                accept->place_count = c->scattered.count;
+            }
             if (way == WAY_PIECES || way == WAY_SLOW_PIECES) {
                 accept->piece = piece;
             }
@@ -196,7 +249,10 @@ static int message(void *context, void *arg, const struct transport_message *m, 
     }
     if (status == 0) {
         bool pieces = c->way == WAY_PIECES || c->way == WAY_SLOW_PIECES;
-        if (pieces ? c->at != m->bytes : !ledger_same(m->tag, 0, bytes, m->bytes)) {
+        bool same = pieces                 ? c->at == m->bytes
+                    : c->way == WAY_PLACES ? bytes == NULL && scattered_same(&c->scattered, m->tag, m->bytes)
+                                           : ledger_same(m->tag, 0, bytes, m->bytes);
+        if (!same) {
             ledger_wrong("bytes", "message %u of %llu bytes is not what was sent", m->tag,
                          (unsigned long long)m->bytes);
         }
@@ -210,6 +266,7 @@ static int message(void *context, void *arg, const struct transport_message *m, 
         ledger_taken(m->tag, m->bytes, k->life);
     }
     free(c->into);
+    scattered_free(&c->scattered);
     if (status == 0 && m->request) {
         if (prng_mix(m->tag, 5) % 3 != 0) {
             answer(k, &m->reply_to, m->tag);
@@ -228,6 +285,7 @@ static void ended(struct going *g, int status)
     ledger_ended(g->number, g->talker->life, status);
     free(g->bytes);
     free(g->into);
+    scattered_free(&g->scattered);
     g->used = false;
 }
 
@@ -249,6 +307,10 @@ static void answered(void *context, void *arg, int status, const uint8_t *bytes,
                          (unsigned long long)size, status);
         } else if (!ledger_head_same(ledger_answer_number(g->number), m->head, m->head_length)) {
             ledger_wrong("head", "the answer to request %u has another head", g->number);
+        } else if (g->scattered.count > 0) {
+            if (!scattered_same(&g->scattered, ledger_answer_number(g->number), size)) {
+                ledger_wrong("bytes", "the answer to request %u is not what was given, in its places", g->number);
+            }
         } else if (bytes == NULL ? g->got != size : !ledger_same(ledger_answer_number(g->number), 0, bytes, size)) {
             ledger_wrong("bytes", "the answer to request %u is not what was given", g->number);
         }
@@ -274,8 +336,25 @@ static int read_bytes(void *context, void *arg, uint64_t offset, uint8_t *out, s
 {
     (void)context;
     struct going *g = arg;
+    if (g->slow && offset + length > g->there) {
+        return -EAGAIN;
+    }
     ledger_fill(g->number, offset, out, length);
     return 0;
+}
+
+/* More bytes are there of what is sent little by little. */
+static void feed(struct talker *k)
+{
+    for (unsigned i = 0; i < TALKER_OUT; i++) {
+        struct going *g = &k->going[i];
+        const struct ledger_message *m = &ledger->message[g->number];
+        if (!g->used || !g->slow || g->there >= m->bytes || (g->patient && m->come + SLOW_STEP < g->there)) {
+            continue;
+        }
+        g->there += SLOW_STEP + (g->patient ? 0 : cw_random_below(k->s, 3 * SLOW_STEP));
+        (void)transport_more(k->t, g->id); /* it may have ended, untold so far */
+    }
 }
 
 static uint64_t draw_bytes(struct talker *k)
@@ -336,6 +415,7 @@ static void say(struct talker *k)
     options.timeout = CW_US(2000 + (int64_t)cw_random_below(k->s, (chance >> 16) % 2 ? 3000000 : 30000));
     if ((chance >> 20) % 3 == 0) {
         data.read = read_bytes;
+        g->slow = (chance >> 36) % 3 == 0;
     } else {
         g->bytes = malloc(m->bytes + 1);
         ledger_fill(number, 0, g->bytes, m->bytes);
@@ -349,6 +429,11 @@ static void say(struct talker *k)
         options.reply_max = 70000;
         g->into = malloc(options.reply_max);
         options.accept.into = g->into;
+    } else if (m->request && (chance >> 28) % 6 == 2) {
+        options.reply_max = 70000;
+        scatter(&g->scattered, number, options.reply_max);
+        options.accept.places = g->scattered.place;
+        options.accept.place_count = g->scattered.count;
     }
     g->id = m->request ? transport_request(k->t, &to, &data, &options, answered, g)
                        : transport_send(k->t, &to, &data, &options, done, g);
@@ -359,8 +444,15 @@ static void say(struct talker *k)
         m->refused = true;
         free(g->bytes);
         free(g->into);
+        scattered_free(&g->scattered);
         g->used = false;
     }
+}
+
+/* Ways in which a last word is taken for sure: pieces need more memory than some worlds have. */
+static bool is_for_last(enum way way)
+{
+    return way == WAY_WHOLE || way == WAY_ASK || (way == WAY_PIECES && talker_plan.limits.memory == 0);
 }
 
 /* One that must be taken: whole, perhaps when it has waited for it, with time enough, to a server that is there. */
@@ -370,8 +462,7 @@ static void say_last(struct talker *k, cw_server to_whom)
     for (unsigned i = 0; i < TALKER_OUT && g == NULL; i++) {
         g = k->going[i].used ? NULL : &k->going[i];
     }
-    while (ledger->count < LEDGER_MESSAGES - LEDGER_LAST / 8 && way_of(ledger->count) != WAY_WHOLE &&
-           way_of(ledger->count) != WAY_ASK) {
+    while (ledger->count < LEDGER_MESSAGES - LEDGER_LAST / 8 && !is_for_last(way_of(ledger->count))) {
         ledger->message[ledger->count++].refused = true; /* a number that nobody uses */
     }
     uint32_t number = ledger->count++;
@@ -387,8 +478,10 @@ static void say_last(struct talker *k, cw_server to_whom)
                       .process = to_whom};
     ledger->message[number] = (struct ledger_message){
         .bytes = LAST_BYTES, .from = cw_server_id(k->s, cw_self(k->s)), .life = k->life, .must = true};
-    *g = (struct going){.used = true, .number = number, .talker = k};
+    bool slow = way_of(number) == WAY_PIECES;
+    *g = (struct going){.used = true, .number = number, .talker = k, .slow = slow, .patient = slow};
     int64_t rc = transport_send(k->t, &to, &data, &options, done, g);
+    g->id = rc;
     if (rc < 0) {
         ledger_wrong("alive", "the last message of server %u is refused: %lld", cw_server_id(k->s, cw_self(k->s)),
                      (long long)rc);
@@ -422,9 +515,10 @@ static void tick(cw_svc *s, void *state, void *arg)
         }
     }
     permit(k);
+    feed(k);
     if (cw_random_below(s, 30) == 0) {
         struct going *g = &k->going[cw_random_below(s, TALKER_OUT)];
-        if (g->used) {
+        if (g->used && !ledger->message[g->number].must) {
             transport_cancel(k->t, g->id); /* or it has ended in this very moment */
         }
     }

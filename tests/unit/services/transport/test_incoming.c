@@ -122,6 +122,66 @@ START_TEST(little_memory)
 }
 END_TEST
 
+/* Cuts the buffer into 1 to 16 places: the first are of 0, 1, 3, 7 .. bytes, and the last takes what is left. */
+static void cut(unsigned places)
+{
+    uint8_t *at = to->buffer;
+    for (unsigned i = 0; i < places; i++) {
+        size_t length = i + 1 < places ? (size_t)(UINT64_C(1) << i) - 1 : (size_t)(to->buffer + MESSENGER_BYTES - at);
+        to->place[i] = (struct transport_place){at, length};
+        at += length;
+    }
+    to->places = places;
+}
+
+START_TEST(in_places)
+{
+    plain();
+    for (unsigned places = 1; places <= TRANSPORT_PLACES_MAX; places++) {
+        cut(places);
+        net->lose = places % 2 == 0 ? 3 : 0;
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            from->ended = 0;
+            ck_assert_int_gt(messenger_send(net, 0, 2, sizes[i], NULL), 0);
+            fake_net_run(net, CW_SEC(3));
+            ck_assert_uint_eq(from->ended, 1);
+            ck_assert_int_eq(from->status, 0);
+            ck_assert(messenger_got(net, 2, sizes[i]));
+        }
+    }
+    struct transport_stats stats;
+    transport_stats(to->t, &stats);
+    ck_assert_uint_eq(stats.memory, 0);
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+END_TEST
+
+/* Too many places, or too small ones: the sender is told that the message is too long. */
+START_TEST(places_that_do_not_hold_it)
+{
+    plain();
+    to->place[0] = (struct transport_place){to->buffer, 500};
+    to->place[1] = (struct transport_place){to->buffer + 500, 499};
+    to->places = 2;
+    ck_assert_int_gt(messenger_send(net, 0, 2, 1000, NULL), 0);
+    fake_net_run(net, CW_MS(5));
+    ck_assert_int_eq(from->status, -EMSGSIZE);
+    ck_assert_uint_eq(to->given_up, 1);
+    ck_assert_int_gt(messenger_send(net, 0, 2, 999, NULL), 0);
+    fake_net_run(net, CW_MS(5));
+    ck_assert_int_eq(from->status, 0);
+    ck_assert(messenger_got(net, 2, 999));
+    for (unsigned i = 0; i <= TRANSPORT_PLACES_MAX; i++) {
+        to->place[i] = (struct transport_place){to->buffer, 1000};
+    }
+    to->places = TRANSPORT_PLACES_MAX + 1;
+    ck_assert_int_gt(messenger_send(net, 0, 2, 1000, NULL), 0);
+    fake_net_run(net, CW_MS(5));
+    ck_assert_int_eq(from->status, -EMSGSIZE);
+    fake_net_close(net);
+}
+END_TEST
+
 /* The head comes with the first part that comes, whichever that is, and lasts until the message ends. */
 START_TEST(a_head)
 {
@@ -262,6 +322,8 @@ static const struct suite_test tests[] = {
     SUITE_TEST(every_third_packet_is_lost),
     SUITE_TEST(refused),
     SUITE_TEST(too_large),
+    SUITE_TEST(in_places),
+    SUITE_TEST(places_that_do_not_hold_it),
     SUITE_TEST(a_head),
     SUITE_TEST(asked_again),
     SUITE_TEST(never_permitted),

@@ -186,6 +186,26 @@ START_TEST(an_answer_into_memory)
 }
 END_TEST
 
+START_TEST(an_answer_into_places)
+{
+    static uint8_t memory[50000];
+    setup();
+    struct transport_place places[] = {{memory, 20000}, {memory + 20000, 0}, {memory + 20000, 30000}};
+    struct transport_send_options options = {TRANSPORT_SEND_INIT, .reply_max = sizeof memory,
+                                             .accept = {.places = places, .place_count = 3}};
+    ck_assert_int_gt(messenger_ask(net, 0, 1, sizeof memory, &options), 0);
+    memset(places, 0, sizeof places); /* ours again */
+    fake_net_run(net, CW_MS(20));
+    ck_assert_int_eq(from->status, 0);
+    for (size_t i = 0; i < sizeof memory; i++) {
+        ck_assert_uint_eq(memory[i], messenger_byte(i));
+    }
+    options.accept.place_count = 1; /* of no bytes */
+    ck_assert_int_eq(messenger_ask(net, 0, 1, 10, &options), -EINVAL);
+    fake_net_close(net);
+}
+END_TEST
+
 START_TEST(no_answer)
 {
     setup();
@@ -332,18 +352,12 @@ START_TEST(wrong_use)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(asked_and_answered),
-    SUITE_TEST(small_ones_are_cheap),
-    SUITE_TEST(permission),
-    SUITE_TEST(permission_comes_first),
-    SUITE_TEST(only_the_first_part),
-    SUITE_TEST(a_head_that_is_none),
-    SUITE_TEST(too_long_an_answer),
-    SUITE_TEST(an_answer_into_memory),
-    SUITE_TEST(no_answer),
-    SUITE_TEST(bytes_are_copied_when_asked),
-    SUITE_TEST(cancelled_when_it_has_ended_untold),
-    SUITE_TEST(cancelled_at_another_s_end),
-    SUITE_TEST(wrong_use),
+    SUITE_TEST(asked_and_answered),          SUITE_TEST(small_ones_are_cheap),
+    SUITE_TEST(an_answer_into_places),       SUITE_TEST(permission),
+    SUITE_TEST(permission_comes_first),      SUITE_TEST(only_the_first_part),
+    SUITE_TEST(a_head_that_is_none),         SUITE_TEST(too_long_an_answer),
+    SUITE_TEST(an_answer_into_memory),       SUITE_TEST(no_answer),
+    SUITE_TEST(bytes_are_copied_when_asked), SUITE_TEST(cancelled_when_it_has_ended_untold),
+    SUITE_TEST(cancelled_at_another_s_end),  SUITE_TEST(wrong_use),
 };
 SUITE_MAIN("services.transport.requests", tests)

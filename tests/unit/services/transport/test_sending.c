@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What leaves when: full queues, refusals, acknowledgements. */
 #include "messenger.h"
+#include "services/transport/segment.h"
 #include "suite.h"
 
 #include <errno.h>
 #include <string.h>
+
+enum { PART = FAKE_MTU - SEGMENT_HEAD_BYTES - SEGMENT_DATA_BYTES };
 
 static struct fake_net *net;
 static struct messenger *from, *to;
@@ -117,11 +120,91 @@ START_TEST(a_source_that_fails)
 }
 END_TEST
 
+/* Bytes that come to the sender little by little leave as they come, also where every third packet is lost. */
+START_TEST(bytes_that_are_not_there_yet)
+{
+    for (unsigned lose = 0; lose <= 3; lose += 3) {
+        setup();
+        net->lose = lose;
+        from->starve = true;
+        const struct transport_send_options options = {TRANSPORT_SEND_INIT, .timeout = CW_SEC(60)};
+        int64_t id = messenger_send(net, 0, 4, 100000, &options);
+        ck_assert_int_gt(id, 0);
+        to->pieces = true;
+        for (from->there = 0; from->there < 100000; from->there += 7000) {
+            uint64_t whole = from->there / PART * PART;
+            ck_assert_int_eq(transport_more(from->t, id), 0);
+            fake_net_run(net, CW_MS(lose == 0 ? 2 : 500));
+            ck_assert_uint_eq(to->at, whole); /* all that there is of whole parts has come */
+            ck_assert_uint_eq(from->ended, 0);
+            unsigned asked = from->starved;
+            uint64_t packets = stats(from).packets;
+            fake_net_run(net, CW_SEC(1));
+            ck_assert_uint_eq(from->starved, asked); /* and nothing happens until there is more */
+            ck_assert(lose > 0 || stats(from).packets == packets);
+        }
+        ck_assert_int_eq(transport_more(from->t, id), 0);
+        fake_net_run(net, CW_SEC(1));
+        ck_assert_uint_eq(from->ended, 1);
+        ck_assert_int_eq(from->status, 0);
+        ck_assert(messenger_got(net, 4, 100000));
+        ck_assert_int_eq(transport_more(from->t, id), -ENOENT);
+        fake_net_close(net);
+    }
+}
+END_TEST
+
+/* A message that waits for bytes does not hold up others to the same peer, and ends by its time-out. */
+START_TEST(others_pass_by)
+{
+    setup();
+    from->starve = true;
+    from->there = 20000;
+    const struct transport_send_options options = {TRANSPORT_SEND_INIT, .timeout = CW_MS(100)};
+    int64_t id = messenger_send(net, 0, 4, 100000, &options);
+    for (unsigned i = 0; i < 200; i++) { /* more than there are numbers */
+        ck_assert_int_gt(messenger_send(net, 0, 4, 1000, NULL), 0);
+        fake_net_run(net, CW_US(200));
+    }
+    ck_assert_uint_lt(from->ended, 200); /* numbers are used up by what is behind the one that waits */
+    ck_assert_uint_gt(from->ended, 100);
+    ck_assert_int_eq(from->status, 0);
+    fake_net_run(net, CW_MS(100));
+    ck_assert_uint_eq(from->ended, 201);
+    ck_assert_int_eq(transport_more(from->t, id), -ENOENT);
+    ck_assert_uint_eq(to->given_up, 1);
+    fake_net_close(net);
+}
+END_TEST
+
+/* A word overtakes the rest of a long message: they take turns. */
+START_TEST(a_word_is_not_held_up)
+{
+    setup();
+    net->hop = CW_US(100);
+    ck_assert_int_gt(messenger_send(net, 0, 4, MESSENGER_BYTES, NULL), 0);
+    fake_net_run(net, CW_US(1300));
+    ck_assert_uint_eq(to->began, 1);
+    ck_assert_int_gt(messenger_send(net, 0, 4, 10, NULL), 0);
+    fake_net_run(
+        net, CW_US(900)); /* two round trips: an acknowledgement makes room, the word leaves, and its result comes */
+    ck_assert_uint_eq(from->ended, 1);
+    ck_assert_uint_eq(to->bytes, 10);
+    fake_net_run(net, CW_MS(500));
+    ck_assert_uint_eq(from->ended, 2);
+    ck_assert(messenger_got(net, 4, MESSENGER_BYTES));
+    fake_net_close(net);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(a_full_queue),
     SUITE_TEST(refusals),
     SUITE_TEST(acknowledgements_are_few),
     SUITE_TEST(the_window_holds),
     SUITE_TEST(a_source_that_fails),
+    SUITE_TEST(bytes_that_are_not_there_yet),
+    SUITE_TEST(others_pass_by),
+    SUITE_TEST(a_word_is_not_held_up),
 };
 SUITE_MAIN("services.transport.sending", tests)

@@ -71,7 +71,8 @@ struct world_config {
      * not judged.
      */
     bool corrupt_passes;
-    bool checks_off; /* to measure what the checks cost; a run without them shows nothing */
+    uint32_t relay_ppm; /* share of the servers that have a relay (docs/relay.md), drawn at each start: 0 */
+    bool checks_off;    /* to measure what the checks cost; a run without them shows nothing */
     /* The command that repeats this run, printed with a violation; borrowed. NULL: the seed alone is printed. */
     const char *replay;
     /* Where the nodes say in which upcall they are (node_env.mark); borrowed, may be NULL. */

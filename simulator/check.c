@@ -67,7 +67,7 @@ int check_open(struct check **out, struct world *w)
     c->visited = calloc(words, sizeof *c->visited);
     if (c->known == NULL || c->words == NULL || c->versions == NULL || c->origin == NULL || c->newest == NULL ||
         c->first == NULL || c->next == NULL || c->order == NULL || c->trusted == NULL || c->visited == NULL ||
-        recent_open(&c->recent, w->servers) < 0) {
+        recent_open(&c->recent, w->servers) < 0 || check_relay_open(&c->relay, w) < 0) {
         check_close(c);
         return -ENOMEM;
     }
@@ -86,6 +86,7 @@ void check_close(struct check *c)
     if (c == NULL) {
         return;
     }
+    check_relay_close(c->relay);
     recent_close(&c->recent);
     free(c->known);
     free(c->words);

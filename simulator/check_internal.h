@@ -6,12 +6,14 @@
  *   check_delivery.c  4 9 10 12 20: what is checked of every packet
  *   check_views.c     3 6 7 13 14 15: what servers know
  *   check_sample.c    2 5: random keys
+ *   check_relay.c     39 to 44: what relays go by
  *   check_quiet.c     8 17: nothing is lost, and at rest all agree
  */
 #ifndef SIMULATOR_CHECK_INTERNAL_H
 #define SIMULATOR_CHECK_INTERNAL_H
 
 #include "keyspace/reach.h"
+#include "simulator/check_relay.h"
 #include "simulator/world_internal.h"
 
 /* A version of a record. */
@@ -44,23 +46,24 @@ struct check {
     struct world *world;
     struct prng random;
     struct recent recent;
-    struct known *known;      /* by server */
-    uint64_t *words;          /* memory of all known[].committed */
-    struct version *versions; /* memory of all known[].version */
-    cw_server *origin;        /* the origins that are followed */
-    uint32_t origins;         /* how many */
-    uint32_t turn;            /* the place in origin[] whose turn it is */
-    struct version *newest;   /* by server: the newest version of its own record that was seen */
-    bool connected;           /* the oracle has changed since members were looked at */
-    cw_time members_at;       /* when they were */
-    cw_time disturbed;        /* when the world was last seen to be less than perfect */
-    bool perfect;             /* since then everything works, and all servers know */
-    struct reach group;       /* scratch: one component */
-    cw_server *first, *next;  /* scratch: members of components, as lists */
-    uint64_t *trusted;        /* by server: oracle.changes when it was last seen not to be given up */
-    cw_server *order;         /* scratch of a naive search: servers in the key's order */
-    uint64_t *visited;        /* scratch of a naive search: servers that are in it */
-    unsigned sweep;           /* samples since the last sweep */
+    struct known *known;       /* by server */
+    uint64_t *words;           /* memory of all known[].committed */
+    struct version *versions;  /* memory of all known[].version */
+    cw_server *origin;         /* the origins that are followed */
+    uint32_t origins;          /* how many */
+    uint32_t turn;             /* the place in origin[] whose turn it is */
+    struct version *newest;    /* by server: the newest version of its own record that was seen */
+    bool connected;            /* the oracle has changed since members were looked at */
+    cw_time members_at;        /* when they were */
+    cw_time disturbed;         /* when the world was last seen to be less than perfect */
+    bool perfect;              /* since then everything works, and all servers know */
+    struct reach group;        /* scratch: one component */
+    cw_server *first, *next;   /* scratch: members of components, as lists */
+    uint64_t *trusted;         /* by server: oracle.changes when it was last seen not to be given up */
+    cw_server *order;          /* scratch of a naive search: servers in the key's order */
+    uint64_t *visited;         /* scratch of a naive search: servers that are in it */
+    unsigned sweep;            /* samples since the last sweep */
+    struct check_relay *relay; /* NULL: the world has no relays */
 };
 
 /* check_delivery.c */

@@ -5,6 +5,7 @@
  * A frame that was pulled costs one event, its arrival: the wire says at once when it will leave. Only a busy link for
  * which more frames wait costs a second event, the poll.
  */
+#include "simulator/check_relay.h"
 #include "simulator/world_internal.h"
 
 #include "wire/frame.h"
@@ -12,7 +13,10 @@
 
 #include <stdlib.h>
 
-enum { PPM = 1000000 };
+enum {
+    PPM = 1000000,
+    PUBLISH_ROUNDS = 4, /* a publication is an entry, which may have something to send */
+};
 
 /* ---- Clocks ------------------------------------------------------------------------------------------------------ */
 
@@ -101,11 +105,12 @@ static void send_harmed(struct world *w, cw_server s, cw_link link, struct cw_pa
     launch(w, s, link, frame, flight->arrives);
     if (twin != NULL) {
         w->totals.duplicated += pump_data_packets(twin);
+        twin->order = frame->order;
         launch(w, s, link, twin, flight->again);
     }
 }
 
-static void give_to_wire(struct world *w, cw_server s, cw_link link, struct cw_packet *frame)
+void pump_give(struct world *w, cw_server s, cw_link link, struct cw_packet *frame)
 {
     size_t i = (size_t)s * CW_LINK_COUNT + link;
     struct wire *wire = &w->wire[i];
@@ -139,11 +144,18 @@ static bool pull(struct world *w, cw_server s, struct sim_server *h, cw_link lin
     const struct wire *wire = &w->wire[(size_t)s * CW_LINK_COUNT + link];
     bool some = false;
     do {
+        CHECK(wire_room_at(wire).ns <= w->now.ns); /* a node is pulled when there is room */
         struct cw_packet *frame = node_tx_pull(h->node, link, local);
         if (frame == NULL) {
             return some;
         }
-        give_to_wire(w, s, link, frame);
+        if (__builtin_expect(w->config.relay_ppm != 0, 0)) {
+            relays_sent(w, h, link, frame->length + frame->pad);
+            if (w->check != NULL) {
+                check_relay_sent(w->check, s, link, frame);
+            }
+        }
+        pump_give(w, s, link, frame);
         some = true;
     } while (wire_room_at(wire).ns <= w->now.ns);
     return some;
@@ -230,6 +242,13 @@ void pump_after(struct world *w, cw_server s, cw_links links)
 {
     struct sim_server *h = &w->server[s];
     transmit(w, s, h, links);
+    if (__builtin_expect(h->relay != NULL, 0) && relays_turn_ends(h)) {
+        links = relays_publish(w, s);
+        for (unsigned round = 0; round < PUBLISH_ROUNDS && (links & (cw_links)~h->polled) != 0; round++) {
+            transmit(w, s, h, links);
+            links = relays_publish(w, s);
+        }
+    }
     arm(w, s, h);
     uint64_t notes = ls_notes(h->linkstate);
     if (notes != h->notes) {
@@ -256,6 +275,9 @@ static void wait_for_processor(struct world *w, cw_server s, struct sim_server *
 {
     uint32_t size = h->card_first->length + h->card_first->pad + WIRE_FRAME_EXTRA;
     int64_t cost = w->config.cpu_per_frame.ns + (int64_t)size * w->config.cpu_ps_per_byte / 1000;
+    if (h->relay != NULL) {
+        cost += relays_socket_wait(h).ns;
+    }
     h->working = true;
     wheel_put(&w->wheel, pump_occupy(w, h, CW_NS(cost)), EVENT_ORDER(s, EVENT_WORK), NULL);
 }
@@ -290,6 +312,7 @@ static struct cw_packet *take_from_card(struct sim_server *h)
     }
     h->card_count--;
     frame->next = NULL;
+    relays_taken_from_socket(h, frame);
     return frame;
 }
 
@@ -299,8 +322,10 @@ static void work(struct world *w, cw_server s, struct sim_server *h)
     if (h->state != WORLD_RUNS || h->card_first == NULL) {
         return;
     }
-    struct cw_packet *frame = take_from_card(h);
-    handle_frame(w, s, h, frame->in, frame);
+    do { /* without a cost of its own for each frame a turn takes all that have come */
+        struct cw_packet *frame = take_from_card(h);
+        handle_frame(w, s, h, frame->in, frame);
+    } while (!w->busy && h->card_first != NULL && h->state == WORLD_RUNS);
     if (h->card_first != NULL && h->state == WORLD_RUNS) {
         wait_for_processor(w, s, h);
     }
@@ -308,7 +333,10 @@ static void work(struct world *w, cw_server s, struct sim_server *h)
 
 static void arrive(struct world *w, cw_server s, struct sim_server *h, cw_link port, struct cw_packet *frame)
 {
-    if (__builtin_expect(h->state == WORLD_RUNS && !w->busy, 1)) {
+    if (__builtin_expect(h->relay != NULL, 0) && relays_take(w, s, port, frame)) {
+        return;
+    }
+    if (__builtin_expect(h->state == WORLD_RUNS && !w->busy && h->relay == NULL, 1)) {
         handle_frame(w, s, h, port, frame);
     } else if (h->state == WORLD_DEAD) {
         w->totals.flying -= pump_data_packets(frame);
@@ -370,6 +398,8 @@ void pump_event(struct world *w, const struct wheel_event *e)
         if (h->state == WORLD_RUNS) {
             pump_after(w, s, cw_links_of(link));
         }
+    } else if (kind >= EVENT_RELAY && kind < EVENT_RELAY + CW_LINK_COUNT) {
+        relays_commit(w, s, (cw_link)(kind - EVENT_RELAY), e->what);
     } else if (kind == EVENT_WAKE) {
         wake(w, s, h, e->at_ns);
     } else if (kind == EVENT_WORK) {

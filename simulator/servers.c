@@ -2,6 +2,7 @@
 /*
  * servers.c - servers start, die, pause and leave; their clocks.
  */
+#include "simulator/check_relay.h"
 #include "simulator/world_internal.h"
 
 #include "nmu/book.h"
@@ -12,6 +13,7 @@
 
 static void announce(struct world *w, cw_server s)
 {
+    w->server[s].since_ns = w->now.ns;
     if (w->watch.server != NULL) {
         w->watch.server(w->watch.context, s, w->server[s].state, w->now);
     }
@@ -141,6 +143,7 @@ int world_start(struct world *w, cw_server s)
     w->totals.starts++;
     cw_time local = pump_local(w, h);
     rc = add_services(w, h->node, local);
+    rc = rc < 0 ? rc : relays_start(w, s);
     if (rc < 0) {
         world_kill(w, s, false);
         return rc;
@@ -203,6 +206,9 @@ static bool ends_with(void *context, const struct wheel_event *e)
         if (EVENT_SERVER(e->order) != end->server) {
             return false;
         }
+        if (kind >= EVENT_RELAY && kind < EVENT_RELAY + CW_LINK_COUNT) {
+            return false; /* in the kernel, which lives */
+        }
         if (kind == EVENT_OFFLOAD) {
             struct beside *b = e->what;
             b->next = end->first;
@@ -251,6 +257,8 @@ void world_kill(struct world *w, cw_server s, bool power_off)
         struct ending end = {w, s, w->now.ns + w->config.wire.propagation.ns + w->config.wire.hop_delay.ns, NULL};
         (void)wheel_sweep(&w->wheel, ends_with, &end);
         end_offloads(w, h, end.first);
+        struct relays_last last;
+        relays_killing(w, s, power_off, &last);
         w->killing = true;
         close_node(w, h->node, pump_local(w, h));
         w->killing = false;
@@ -268,8 +276,10 @@ void world_kill(struct world *w, cw_server s, bool power_off)
         if (w->check != NULL) {
             check_server(w->check, s);
         }
+        relays_killed(w, s, &last);
     }
     if (power_off) {
+        relays_free(w, s);
         power(w, s, false);
     }
 }
@@ -297,6 +307,9 @@ void world_pause(struct world *w, cw_server s, cw_span span)
     h->state = WORLD_PAUSED;
     w->totals.pauses++;
     announce(w, s);
+    if (w->check != NULL) {
+        check_relay_paused(w->check, s);
+    }
     world_at(w, cw_time_add(w->now, span), resume, (void *)((uintptr_t)h->starts << 24 | s));
 }
 

@@ -32,6 +32,7 @@ enum event_kind {
     EVENT_WORK = 16,    /* the processor of the server is free */
     EVENT_OFFLOAD = 17, /* work that ran beside the server is done */
     EVENT_WAKE = 18,    /* what the server asked for */
+    EVENT_RELAY = 24,   /* + link: a frame leaves that the server's relay has passed */
 };
 #define EVENT_ORDER(server, kind) (((uint32_t)(server) + 1) << 8 | (uint32_t)(kind))
 #define EVENT_SERVER(order) (((order) >> 8) - 1)

@@ -71,8 +71,9 @@ static inline cw_time wire_room_at(const struct wire *w)
 }
 
 /*
- * A frame of size bytes is given to a wire that has room now. harm and random are read only when w->state says that the
- * wire is harmed, and may be NULL otherwise.
+ * A frame of size bytes is given to a wire. Without room in the card it waits, as in the queue of the system before
+ * the card: a node is not pulled then, and only a relay sends to such a wire. harm and random are read only when
+ * w->state says that the wire is harmed, and may be NULL otherwise.
  */
 struct wire_flight wire_send(struct wire *w, const struct wire_config *c, uint32_t ps_per_byte, uint32_t size,
                              cw_time now, const struct wire_harm *harm, struct prng *random);

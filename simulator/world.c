@@ -180,10 +180,16 @@ static bool is_frame(const struct wheel_event *e)
     return e->order >= EVENT_ORDER(0, 0) && kind >= EVENT_FRAME && kind < EVENT_FRAME + CW_LINK_COUNT;
 }
 
+static bool is_relayed(const struct wheel_event *e)
+{
+    unsigned kind = EVENT_KIND(e->order);
+    return e->order >= EVENT_ORDER(0, 0) && kind >= EVENT_RELAY && kind < EVENT_RELAY + CW_LINK_COUNT;
+}
+
 static bool discard(void *context, const struct wheel_event *e)
 {
     (void)context;
-    if (is_frame(e)) {
+    if (is_frame(e) || is_relayed(e)) {
         pkt_release(e->what);
     } else {
         free(e->what);
@@ -198,6 +204,7 @@ void world_close(struct world *w)
     w->watch = (struct world_watch){.context = NULL};
     for (cw_server s = 0; s < w->servers; s++) {
         world_kill(w, s, false);
+        relays_free(w, s);
     }
     (void)wheel_sweep(&w->wheel, discard, NULL);
     release(w);

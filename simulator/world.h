@@ -38,6 +38,7 @@ enum world_stream {
     WORLD_STREAM_FAULTS = 5, /* plans of faults that are drawn */
     WORLD_STREAM_CONFIG = 6, /* worlds that are drawn */
     WORLD_STREAM_BOOT = 7,   /* when servers start */
+    WORLD_STREAM_RELAY = 8,  /* which servers have a relay, and what delays it; a stream for each start */
 };
 
 /*
@@ -132,6 +133,7 @@ struct world_watch {
 };
 void world_watch(struct world *w, const struct world_watch *watch);
 
+enum { WORLD_REASONS = 16 };
 struct world_totals {
     cw_time now;
     uint64_t events;
@@ -147,7 +149,9 @@ struct world_totals {
     uint64_t hops, hops_max;         /* of delivered packets */
     uint64_t dropped[CW_DROP_COUNT]; /* by nodes */
     uint64_t lost[WORLD_LOSSES];
-    uint64_t inside, flying; /* now: in nodes, on wires and in cards */
+    uint64_t relayed;               /* data packets that relays gave to wires, past the node */
+    uint64_t judged[WORLD_REASONS]; /* data frames by enum relay_reason (wire/relay.h): 0 passed, else why not */
+    uint64_t inside, flying;        /* now: in nodes, on wires and in cards */
     uint64_t starts, kills, pauses, cuts;
     uint64_t misdelivered, delivered_twice;
     uint64_t checks; /* invariants looked at */

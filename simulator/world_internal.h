@@ -6,6 +6,7 @@
  *   pump.c     gives events to nodes and frames to wires: everything that runs once per hop
  *   servers.c  servers start, die, pause, leave; their clocks
  *   cables.c   cables break and are mended, wires are harmed, carrier comes and goes
+ *   relays.c   frames that go on past the node
  *   seen.c     what nodes tell their observer: deliveries, drops, logs
  */
 #ifndef SIMULATOR_WORLD_INTERNAL_H
@@ -35,12 +36,14 @@ struct sim_server {
     /* Frames in its card that wait for its processor, a list through `next`; `in` of each is its port. */
     struct cw_packet *card_first, *card_last;
 
-    int64_t busy_ns;     /* its processor is free from this true time on */
-    uint32_t card_count; /* frames in that list */
-    uint32_t starts;     /* how often it was started */
-    uint64_t stored;     /* its stable storage: the highest incarnation that it ever used */
-    bool leaving;        /* an orderly leave is under way */
-    cw_links cut;        /* its cables that do not work outwards */
+    int64_t busy_ns;         /* its processor is free from this true time on */
+    uint32_t card_count;     /* frames in that list */
+    uint32_t starts;         /* how often it was started */
+    uint64_t stored;         /* its stable storage: the highest incarnation that it ever used */
+    bool leaving;            /* an orderly leave is under way */
+    cw_links cut;            /* its cables that do not work outwards */
+    int64_t since_ns;        /* it has been in its state since this true time */
+    struct sim_relay *relay; /* NULL: it has none */
 } __attribute__((aligned(64)));
 
 /* A call that world_at() has promised. */
@@ -100,6 +103,47 @@ uint32_t pump_data_packets(const struct cw_packet *frame);
 void pump_lose(struct world *w, struct cw_packet *frame, enum world_loss cause);
 /* Tells the oracle and the checks what the link state of s has changed. */
 void pump_look(struct world *w, cw_server s);
+
+/* Takes a frame, and gives it to the wire; if its card has no room, it waits there. */
+void pump_give(struct world *w, cw_server s, cw_link link, struct cw_packet *frame);
+
+/* ---- relays.c ---------------------------------------------------------------------------------------------------- */
+
+/* s starts, and its services are there: draws whether it has a relay. 0; -ENOMEM. */
+int relays_start(struct world *w, cw_server s);
+void relays_free(struct world *w, cw_server s);
+/* What becomes of the relay of a daemon that is killed. */
+enum relays_end {
+    RELAYS_GONE,    /* it ends with the process */
+    RELAYS_WATCHED, /* the watcher stops it, and says goodbye */
+    RELAYS_LEFT,    /* it goes on until the lease is over */
+    RELAYS_ENDS,
+};
+struct relays_last {
+    enum relays_end way;
+    uint32_t live; /* as it was published */
+    uint64_t lease;
+    struct cw_packet *goodbye[CW_LINK_COUNT]; /* by the watcher; NULL: none */
+};
+/* Before the node of s is closed, and after s is dead. */
+void relays_killing(struct world *w, cw_server s, bool power, struct relays_last *last);
+void relays_killed(struct world *w, cw_server s, struct relays_last *last);
+/* A frame has come to s, which has a relay. True: takes it, and it goes on past the node. */
+bool relays_take(struct world *w, cw_server s, cw_link port, struct cw_packet *frame);
+/* Takes a frame that was judged a little earlier: it leaves now. */
+void relays_commit(struct world *w, cw_server s, cw_link out, struct cw_packet *frame);
+/* The node gets a frame that waited in the card of h. */
+void relays_taken_from_socket(struct sim_server *h, const struct cw_packet *frame);
+/* The node of h has sent a frame of so many bytes. */
+void relays_sent(const struct world *w, struct sim_server *h, cw_link link, uint32_t size);
+/* How long frames that go up wait before the node of h, which has a relay, gets them. */
+cw_span relays_socket_wait(struct sim_server *h);
+/* Draws whether the turn of h, which has a relay, ends with the entry that has just ended. */
+bool relays_turn_ends(struct sim_server *h);
+/* The end of a turn of s, which has a relay. Returns the links that now have something to send. */
+cw_links relays_publish(struct world *w, cw_server s);
+/* The lease of h, which runs or is paused, by its own clock; 0: it has none. */
+cw_time relays_lease(const struct sim_server *h);
 
 /* ---- servers.c, cables.c ----------------------------------------------------------------------------------------- */
 

@@ -135,6 +135,7 @@ static void drop_waiting(struct node *n)
 struct node_tally node_close(struct node *n, cw_time now)
 {
     node_enter(n, now);
+    node_relay_close(n);
     node_close_services(n);
     drop_waiting(n);
     turns_close(&n->turns);

@@ -8,6 +8,7 @@
  *   node_tx.c        a link has room            node_command.c    an operator's command to a service
  *   node_tick.c      time has passed            svc_*.c           a service calls the API: packets, sending, calls,
  *   node_events.c    the view changed                             time, information
+ *   node_relay.c     the relay is told
  *
  * and what they share: node_forward.c (what becomes of one packet), node_place.c (where it waits), node_deliver.c
  * (upcalls with a packet), node_nmu.c (may it be sent?), node_dump.c (what operators see), node_walk.c (invariants). No
@@ -23,6 +24,7 @@
 #include "core/holdq.h"
 #include "core/mutant.h"
 #include "core/node.h"
+#include "core/node_relay.h"
 #include "core/packetq.h"
 #include "core/timers.h"
 #include "core/turns.h"
@@ -148,8 +150,9 @@ struct node {
     cw_links gated;    /* links with frames that wait behind the gate */
     cw_job last_job;   /* of `last`, the service asked for last, which the next packet is likely to be for; 0: none */
     struct cw_svc *last;
-    uint64_t writable; /* bit i: service i was refused room, and there is some again */
-    cw_time due;       /* no timer, call, handle, offload or wait of a held packet ends before this time */
+    uint64_t writable;        /* bit i: service i was refused room, and there is some again */
+    struct node_relay *relay; /* NULL: there is none */
+    cw_time due;              /* no timer, call, handle, offload or wait of a held packet ends before this time */
     struct node_local local;
     uint64_t order;                /* of the packet that was queued last */
     uint64_t forwarded;            /* packets that left in transit */
@@ -476,6 +479,13 @@ void node_end_requests(struct cw_svc *svc);
 /* Every entry begins with node_enter(), and returns node_leave_entry(). */
 void node_enter(struct node *n, cw_time now);
 cw_links node_leave_entry(struct node *n);
+
+/* node_relay.c */
+/*
+ * Before anything leaves that an entry has made: the relay stops going by what was known before. It goes on with the
+ * next publication.
+ */
+void node_relay_note(struct node *n);
 
 /* node_walk.c */
 /* Writes "server 1,0,2" into text and returns it: for CHECK_RULE. */

@@ -22,6 +22,9 @@ cw_links node_leave_entry(struct node *n)
     if (n->local.head != NULL) {
         node_run_local(n);
     }
+    if (n->relay != NULL) {
+        node_relay_note(n);
+    }
     CHECK_SLOW(node_walk(n));
     return node_tx_links(n);
 }
@@ -60,7 +63,7 @@ void node_leave(struct node *n, cw_time now)
     node_enter(n, now);
     ls_leave(n->ls, now);
     node_sync(n);
-    node_run_local(n);
+    (void)node_leave_entry(n);
 }
 
 bool node_left(const struct node *n, cw_time now)

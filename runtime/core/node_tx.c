@@ -155,10 +155,8 @@ static struct cw_packet *frame_gathered(struct node *n, cw_link link, struct cw_
     return frame;
 }
 
-struct cw_packet *node_tx_pull(struct node *n, cw_link link, cw_time now)
+static struct cw_packet *pull(struct node *n, cw_link link)
 {
-    CHECK(link < CW_LINK_COUNT);
-    node_enter(n, now);
     bool data = n->ready[link] != 0;
     if (data) {
         node_sync(n); /* data goes by the view of now, and what the neighbour must hear of that view goes before it */
@@ -183,4 +181,15 @@ struct cw_packet *node_tx_pull(struct node *n, cw_link link, cw_time now)
         return frame_gathered(n, link, p);
     }
     return frame_alone(n, link, p);
+}
+
+struct cw_packet *node_tx_pull(struct node *n, cw_link link, cw_time now)
+{
+    CHECK(link < CW_LINK_COUNT);
+    node_enter(n, now);
+    struct cw_packet *frame = pull(n, link);
+    if (n->relay != NULL) {
+        node_relay_note(n); /* the frame may tell of something that was learned by this very pull */
+    }
+    return frame;
 }

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "linkstate/mutant.h"
 #include "wire/goodbye.h"
+#include "wire/mutant.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -229,6 +230,30 @@ uint32_t ls_link_session(const struct linkstate *ls, cw_link link)
 {
     CHECK(link < CW_LINK_COUNT);
     return ls->links[link].adj.session;
+}
+
+void ls_transit(const struct linkstate *ls, struct ls_transit *out)
+{
+    bool may_act = ls->linked && !ls->parted;
+    *out = (struct ls_transit){
+        .live = may_act ? ls->live : CW_LINKS_NONE,
+        .out = ls->up & (cw_links)~ls->owed,
+        .lease = ls->lease,
+    };
+    if (RELAY_MUTANT(OWED_OUT) || RELAY_MUTANT(TOP_QUEUED)) {
+        out->out = ls->live;
+    }
+    out->out &= out->live;
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        const struct ls_gate_link *gate = &ls->gate[link];
+        uint32_t queued = RELAY_MUTANT(TOP_QUEUED) ? ls->links[link].feed.unsent : 0;
+        out->link[link] = (struct ls_transit_link){
+            .session = gate->session,
+            .peer = gate->peer_session,
+            .top = (uint16_t)(gate->top + queued),
+            .received = gate->received,
+        };
+    }
 }
 
 struct ls_stranger ls_link_stranger(const struct linkstate *ls, cw_link link)

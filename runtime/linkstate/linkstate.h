@@ -154,6 +154,17 @@ uint64_t ls_incarnation(const struct linkstate *ls);
 uint64_t ls_link_peer(const struct linkstate *ls, cw_link link);
 /* Our session on the link, which a goodbye in our name must carry (wire/goodbye.h). Each adjacency has another one. */
 uint32_t ls_link_session(const struct linkstate *ls, cw_link link);
+/* What the node tells its relay of the links (docs/relay.md); right after ls_refresh(), until the next entry. */
+struct ls_transit {
+    cw_links live; /* ls_live_links(); none when this server has said goodbye, or has no lease */
+    cw_links out;  /* those by which all that is known here has left, so that data may be sent */
+    cw_time lease; /* this server may act by its view until then; meaningless unless some link is live */
+    struct ls_transit_link {
+        uint16_t session, peer; /* low halves: what frames that leave carry, and frames that come */
+        uint16_t top, received; /* of the control stream: last sent, last received */
+    } link[CW_LINK_COUNT];
+};
+void ls_transit(const struct linkstate *ls, struct ls_transit *out);
 /* The last server that was heard on a link where it does not belong, by its own hello. */
 struct ls_stranger {
     uint64_t hellos; /* from servers that do not belong there, since ls_open; 0: all other members are unset */

@@ -7,6 +7,7 @@
 #include "linkstate/mutant.h"
 #include "wire/goodbye.h"
 #include "wire/hello.h"
+#include "wire/mutant.h"
 #include "wire/stream.h"
 
 #include <stdlib.h>
@@ -29,7 +30,8 @@ enum ls_gate ls_frame(struct linkstate *ls, cw_link link, const struct frame_hea
     linkstate_enter(ls, now);
     const struct ls_gate_link *gate = &ls->gate[link];
     /* A frame that the neighbour's kernel passed on says nothing of its daemon. */
-    if (gate->two_way && head->session == gate->peer_session && !(head->flags & FRAME_RELAYED)) {
+    if (gate->two_way && head->session == gate->peer_session &&
+        (!(head->flags & FRAME_RELAYED) || RELAY_MUTANT(RELAYED_HEARD))) {
         ls->heard[link] = now;
     }
     return ls_gate_again(ls, link, head);

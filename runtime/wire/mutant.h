@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mutant.h - plausible bugs of the relay on purpose, to test the tests. RELAY_MUTANT(NAME) is the constant false, and
- * the code behind it is in no program, except in one build of these sources with CW_MUTANTS that tests/sim makes for
+ * the code behind it is in no program, except in two builds of these sources with CW_MUTANTS that tests/sim makes for
  * itself (as linkstate/mutant.h). A number names a bug for ever. docs/relay.md has the rule that each of them breaks.
  */
 #ifndef WIRE_MUTANT_H
@@ -32,6 +32,17 @@ enum relay_mutant {
     RELAY_MUTANT_JOBS_LAST = 21,    /* jobs that have gone are taken out after all else */
     RELAY_MUTANT_NO_TORUS = 22,     /* a packet is relayed though its source or target lies outside of the torus */
     RELAY_MUTANT_NO_OTHERS_UP = 23, /* nobody is told that a job found no entry */
+
+    /* Of the node that publishes, and of what runs beside it; sim.relayed_mutants looks for these. */
+    RELAY_MUTANT_RECEIVED_FIRST = 24, /* `received` is published one publication before the routes made with it */
+    RELAY_MUTANT_NO_SYNC = 25,        /* views are not brought up to date before they are published */
+    RELAY_MUTANT_TOP_QUEUED = 26,     /* `top` is the position of what is queued, and has not been sent */
+    RELAY_MUTANT_OWED_OUT = 27,       /* a link that still owes control stays in `out` */
+    RELAY_MUTANT_CUT_LATE = 28,      /* what was learned may leave before the relay has stopped going by older routes */
+    RELAY_MUTANT_CLOCK_SLEEPS = 29,  /* the clock that the lease is compared with stands still with the daemon */
+    RELAY_MUTANT_RELAYED_HEARD = 30, /* a relayed frame is taken for a sign of life of the neighbour's daemon */
+    RELAY_MUTANT_TAKEN_EARLY = 31,   /* `taken` is stored although the sockets have more */
+    RELAY_MUTANT_WATCHER_LATE = 32,  /* the watcher says goodbye first, and stops the relay then */
 };
 
 #ifdef CW_MUTANTS

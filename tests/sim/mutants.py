@@ -74,7 +74,11 @@ PARTS = {
     # 8 needs a next group that goes elsewhere, and 9 a kill after a failed sync, then a loss of power.
     "storage": Part("storage/mutant.h", 400, unit="mutants_renewing", known={3: 27},
                     special=(Case((8,), UNIT, True), Case((9,), UNIT, True))),
-    "relay": Part("runtime/wire/mutant.h", 20),
+    # One header has the bugs of the judge and those of the node that publishes; each has its world.
+    "relay": Part("runtime/wire/mutant.h", 20,
+                  untried={number: "of the node: relayed" for number in range(24, 33)}),
+    "relayed": Part("runtime/wire/mutant.h", 60,
+                    untried={number: "of the judge: relay" for number in range(1, 24)}),
     "tunnel": Part("services/tunnel/mutant.h", 40),
     "groups": Part("services/multicast/group/mutant.h", 8,
                    untried={number: "unit tests find it, worlds hardly ever" for number in (3, 4)}),

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_tunnel_world.c - large packets of one flow are cut into pieces, some of which are lost, marked, changed, or
- * change places on their way; what comes is joined. Three rules are held:
+ * change places on their way; what comes is joined. These rules are held:
  *
  *   cut     each piece is a right packet by itself, and the segments of all pieces are, byte for byte, those of the
  *           packet;
  *   join    the segments of what was joined are, byte for byte and in order, those of the pieces that came.
- *   source  a packet is taken only from the server that has its source address.
+ *   source  a packet is taken only from the server that has its source address;
+ *   order, once, bounds, home: see strands_way.h.
  *
  * What a segment of a packet is, kit/ip_kit.h says, which knows nothing of the product.
  */
@@ -16,6 +17,7 @@
 #include "services/tunnel/head.h"
 #include "services/tunnel/join.h"
 #include "services/tunnel/judge.h"
+#include "strands_way.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +28,7 @@ enum { ROUNDS = 12, PARTS = 3, PIECES = 1200, SERVERS = 27 };
 struct ledger {
     char wrong[SEEDS_WRONG_BYTES];
     uint64_t packets, pieces, lost, joined, written;
+    struct strands_way_sums strands;
 };
 static struct ledger *ledger, sums;
 
@@ -252,6 +255,7 @@ static void run(uint64_t seed)
         join_all();
         try_sources();
     }
+    strands_way(&chance, ledger->wrong, &ledger->strands);
 }
 
 static void add(void)
@@ -281,5 +285,10 @@ int main(int argc, char **argv)
     printf("%lu packets, %lu pieces came, %lu were lost; %lu joined into %lu\n", (unsigned long)sums.packets,
            (unsigned long)sums.pieces, (unsigned long)sums.lost, (unsigned long)sums.joined,
            (unsigned long)sums.written);
+    const struct strands_way_sums *w = &sums.strands;
+    printf(
+        "strands: %lu pieces, %lu waited, %lu holes filled, %lu given up, %lu late after all, %lu doubles, %lu lives\n",
+        (unsigned long)w->pieces, (unsigned long)w->waited, (unsigned long)w->filled, (unsigned long)w->given_up,
+        (unsigned long)w->late, (unsigned long)w->doubles, (unsigned long)w->lives);
     return rc;
 }

@@ -23,6 +23,7 @@ enum tunnel_mutant {
     TUNNEL_MUTANT_LIFE_IGNORED = 12,     /* the numbers of a new life are taken for those of the one before */
     TUNNEL_MUTANT_NEVER_GIVEN_UP = 13,   /* a strand waits for ever for a number that was lost */
     TUNNEL_MUTANT_GIVEN_UP_AT_ONCE = 14, /* a strand waits for nothing */
+    TUNNEL_MUTANT_ICMP_ABOUT_ICMP = 15,  /* an ICMP error is answered by another one */
 };
 
 #ifdef CW_MUTANTS

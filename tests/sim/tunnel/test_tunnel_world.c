@@ -7,6 +7,7 @@
  *           packet;
  *   join    the segments of what was joined are, byte for byte and in order, those of the pieces that came.
  *   source  a packet is taken only from the server that has its source address;
+ *   icmp    what is said of a packet that cannot be carried is a right packet, and nothing is ever said of that;
  *   order, once, bounds, home: see strands_way.h.
  *
  * What a segment of a packet is, kit/ip_kit.h says, which knows nothing of the product.
@@ -14,7 +15,7 @@
 #include "ip_kit.h"
 #include "seeds.h"
 #include "services/tunnel/cut.h"
-#include "services/tunnel/head.h"
+#include "services/tunnel/icmp.h"
 #include "services/tunnel/join.h"
 #include "services/tunnel/judge.h"
 #include "strands_way.h"
@@ -23,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 12, PARTS = 3, PIECES = 1200, SERVERS = 27 };
+enum { ROUNDS = 12, PARTS = 3, PIECES = 9000, SERVERS = 27 };
 
 struct ledger {
     char wrong[SEEDS_WRONG_BYTES];
@@ -219,6 +220,25 @@ static void join_all(void)
 
 /* ---- Addresses --------------------------------------------------------------------------------------------------- */
 
+/* What is said of a packet can be read, and nothing is said of that. */
+static void try_icmp(const struct address_plan *plan, const struct ip_packet *p, cw_server self)
+{
+    uint8_t answer[ICMP_BYTES_MOST];
+    struct ip_address own;
+    struct ip_packet q;
+    address_of(plan, self, p->version, &own);
+    if (!icmp_may(p)) {
+        fail("icmp", "a packet is not answered");
+        return;
+    }
+    size_t length = icmp_make((enum icmp_what)below(3), p, &own, 1280 + below(8000), answer);
+    if (ip_read(answer, length, &q) != TUNNEL_GOOD) {
+        fail("icmp", "an answer cannot be read");
+    } else if (icmp_may(&q)) {
+        fail("icmp", "an answer may be answered");
+    }
+}
+
 static void try_sources(void)
 {
     struct address_plan plan;
@@ -244,6 +264,7 @@ static void try_sources(void)
     if (came != (sender == wish.from)) {
         fail("source", "a packet is taken that is of another server, or one is not that is");
     }
+    try_icmp(&plan, &p, wish.from);
 }
 
 static void run(uint64_t seed)

@@ -19,6 +19,11 @@ enum tunnel_mutant {
     TUNNEL_MUTANT_CE_LOST = 8,           /* pieces are joined whose traffic classes differ: a mark is lost */
     TUNNEL_MUTANT_ANY_SOURCE = 9,        /* the source address of a packet is not looked at */
     TUNNEL_MUTANT_JOIN_AFTER_SHORT = 10, /* pieces are joined behind a segment that is shorter than the others */
+    TUNNEL_MUTANT_LATE_DROPPED = 11,     /* a piece that comes after its number was given up is dropped */
+    TUNNEL_MUTANT_LIFE_IGNORED = 12,     /* the numbers of a new life are taken for those of the one before */
+    TUNNEL_MUTANT_NEVER_GIVEN_UP = 13,   /* a strand waits for ever for a number that was lost */
+    TUNNEL_MUTANT_GIVEN_UP_AT_ONCE = 14, /* a strand waits for nothing */
+    TUNNEL_MUTANT_ICMP_ABOUT_ICMP = 15,  /* an ICMP error is answered by another one */
 };
 
 #ifdef CW_MUTANTS

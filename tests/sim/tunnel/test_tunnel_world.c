@@ -1,31 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_tunnel_world.c - large packets of one flow are cut into pieces, some of which are lost, marked, changed, or
- * change places on their way; what comes is joined. Three rules are held:
+ * change places on their way; what comes is joined. These rules are held:
  *
  *   cut     each piece is a right packet by itself, and the segments of all pieces are, byte for byte, those of the
  *           packet;
  *   join    the segments of what was joined are, byte for byte and in order, those of the pieces that came.
- *   source  a packet is taken only from the server that has its source address.
+ *   source  a packet is taken only from the server that has its source address;
+ *   icmp    what is said of a packet that cannot be carried is a right packet, and nothing is ever said of that;
+ *   order, once, bounds, home: see strands_way.h.
  *
  * What a segment of a packet is, kit/ip_kit.h says, which knows nothing of the product.
  */
 #include "ip_kit.h"
 #include "seeds.h"
 #include "services/tunnel/cut.h"
-#include "services/tunnel/head.h"
+#include "services/tunnel/icmp.h"
 #include "services/tunnel/join.h"
 #include "services/tunnel/judge.h"
+#include "strands_way.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 12, PARTS = 3, PIECES = 1200, SERVERS = 27 };
+enum { ROUNDS = 12, PARTS = 3, PIECES = 9000, SERVERS = 27 };
 
 struct ledger {
     char wrong[SEEDS_WRONG_BYTES];
     uint64_t packets, pieces, lost, joined, written;
+    struct strands_way_sums strands;
 };
 static struct ledger *ledger, sums;
 
@@ -216,6 +220,25 @@ static void join_all(void)
 
 /* ---- Addresses --------------------------------------------------------------------------------------------------- */
 
+/* What is said of a packet can be read, and nothing is said of that. */
+static void try_icmp(const struct address_plan *plan, const struct ip_packet *p, cw_server self)
+{
+    uint8_t answer[ICMP_BYTES_MOST];
+    struct ip_address own;
+    struct ip_packet q;
+    address_of(plan, self, p->version, &own);
+    if (!icmp_may(p)) {
+        fail("icmp", "a packet is not answered");
+        return;
+    }
+    size_t length = icmp_make((enum icmp_what)below(3), p, &own, 1280 + below(8000), answer);
+    if (ip_read(answer, length, &q) != TUNNEL_GOOD) {
+        fail("icmp", "an answer cannot be read");
+    } else if (icmp_may(&q)) {
+        fail("icmp", "an answer may be answered");
+    }
+}
+
 static void try_sources(void)
 {
     struct address_plan plan;
@@ -241,6 +264,7 @@ static void try_sources(void)
     if (came != (sender == wish.from)) {
         fail("source", "a packet is taken that is of another server, or one is not that is");
     }
+    try_icmp(&plan, &p, wish.from);
 }
 
 static void run(uint64_t seed)
@@ -252,6 +276,7 @@ static void run(uint64_t seed)
         join_all();
         try_sources();
     }
+    strands_way(&chance, ledger->wrong, &ledger->strands);
 }
 
 static void add(void)
@@ -281,5 +306,10 @@ int main(int argc, char **argv)
     printf("%lu packets, %lu pieces came, %lu were lost; %lu joined into %lu\n", (unsigned long)sums.packets,
            (unsigned long)sums.pieces, (unsigned long)sums.lost, (unsigned long)sums.joined,
            (unsigned long)sums.written);
+    const struct strands_way_sums *w = &sums.strands;
+    printf(
+        "strands: %lu pieces, %lu waited, %lu holes filled, %lu given up, %lu late after all, %lu doubles, %lu lives\n",
+        (unsigned long)w->pieces, (unsigned long)w->waited, (unsigned long)w->filled, (unsigned long)w->given_up,
+        (unsigned long)w->late, (unsigned long)w->doubles, (unsigned long)w->lives);
     return rc;
 }

@@ -122,6 +122,15 @@ void table_cell(const struct message *row, const struct table_column *column, ch
     }
 }
 
+/* As a table shows it: a time that was not measured is not nothing, where others were. */
+static void shown_cell(const struct message *row, const struct table_column *column, char out[static TABLE_CELL])
+{
+    table_cell(row, column, out);
+    if (out[0] == '\0' && column->kind == TABLE_SPAN) {
+        snprintf(out, TABLE_CELL, "-");
+    }
+}
+
 static void pad(size_t cells, FILE *out)
 {
     fprintf(out, "%*s", (int)cells, "");
@@ -171,13 +180,14 @@ static unsigned measure(struct message *const *rows, size_t count, const struct 
 }
 
 /* The last column in which the row has something: nothing is padded after it. */
-static unsigned last_of(const struct message *row, const struct table_column *columns, unsigned n)
+static unsigned last_of(const struct message *row, const struct table_column *columns, unsigned n,
+                        const size_t width[static TABLE_COLUMNS_MAX])
 {
     char cell[TABLE_CELL];
     unsigned last = 0;
     for (unsigned c = 0; c < n; c++) {
-        table_cell(row, &columns[c], cell);
-        last = cell[0] != '\0' ? c : last;
+        shown_cell(row, &columns[c], cell);
+        last = width[c] > 0 && cell[0] != '\0' ? c : last;
     }
     return last;
 }
@@ -201,10 +211,10 @@ void table_print(struct message *const *rows, size_t count, const struct table_c
     }
     fprintf(out, "%s\n", table_plain(style));
     for (size_t i = 0; i < count; i++) {
-        last = last_of(rows[i], columns, n);
+        last = last_of(rows[i], columns, n, width);
         for (unsigned c = 0; c <= last; c++) {
             if (width[c] > 0) {
-                table_cell(rows[i], &columns[c], cell);
+                shown_cell(rows[i], &columns[c], cell);
                 print_cell(cell, &columns[c], width[c], c == last, style, out);
             }
         }

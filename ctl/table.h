@@ -34,7 +34,10 @@ struct table_style table_style_for(FILE *out);
 enum { TABLE_CELL = 256 };
 void table_cell(const struct message *row, const struct table_column *column, char out[static TABLE_CELL]);
 
-/* A column in which no row has anything is left out. Columns end with field NULL. */
+/*
+ * A column in which no row has anything is left out; in the others, "-" stands for a span that a row does not have.
+ * Columns end with field NULL.
+ */
 void table_print(struct message *const *rows, size_t count, const struct table_column *columns,
                  struct table_style style, FILE *out);
 /* Prints one row as lines "title  value"; a field that it lacks is left out. */

@@ -162,8 +162,9 @@ static bool strict_wanted(void)
 }
 
 /* What the command line says goes before what the file says. -1: go on. */
-static int apply_options(const struct wish *w, struct daemon_config *config)
+static int apply_options(const void *wish, struct daemon_config *config)
 {
+    const struct wish *w = wish;
     if (w->level != NULL && !log_level_parse(w->level, &config->log_level)) {
         fprintf(stderr, "cubewayd: --log-level %s: expected error, warn, info or debug\n", w->level);
         return EXIT_USAGE;
@@ -184,31 +185,16 @@ static int apply_options(const struct wish *w, struct daemon_config *config)
 static int check_config(const struct wish *w, struct daemon_config *config)
 {
     struct offline o = {w->json, stdout, stderr};
-    struct preflight p = {.mistake = offline_mistake, .warning = offline_warning, .context = &o};
-    int mistakes = config_load_most(w->file, config, offline_mistake, &o);
-    if (mistakes < 0) {
-        return EXIT_USAGE;
+    unsigned mistakes, warnings;
+    int rc = preflight_file(w->file, config, &o, apply_options, w, &mistakes, &warnings);
+    if (rc != 0) {
+        return rc < 0 ? EXIT_USAGE : rc;
     }
-    int rc = apply_options(w, config);
-    if (rc >= 0) {
-        return rc;
-    }
-    preflight(config, &p);
-    if ((unsigned)mistakes + p.mistakes > 0) {
-        offline_checked(&o, w->file, (unsigned)mistakes + p.mistakes, p.warnings);
-        return EXIT_USAGE;
-    }
-    if (config->priority == CONFIG_REALTIME && config->place != CONFIG_WHOLE) {
+    if (mistakes == 0 && config->priority == CONFIG_REALTIME && config->place != CONFIG_WHOLE) {
         offline_note(&o, w->file, "priority = realtime is not tried now: %s", realtime_takes);
     }
-    for (unsigned i = 0; i < config->service_count; i++) {
-        const struct config_service *s = &config->service[i];
-        if (s->enabled && s->options > 0 && s->file[0] != '\0') {
-            offline_note(&o, w->file, "options of service \"%s\" are checked when it starts, not now", s->name);
-        }
-    }
-    offline_checked(&o, w->file, 0, p.warnings);
-    return EXIT_FINE;
+    offline_checked(&o, w->file, mistakes, warnings);
+    return mistakes > 0 ? EXIT_USAGE : EXIT_FINE;
 }
 
 /* -1: go on. */
@@ -218,7 +204,7 @@ static int read_config(const struct wish *w, struct daemon_config *config)
         return check_config(w, config);
     }
     struct offline o = {w->json && w->show, stdout, stderr};
-    if (config_load(w->file, config, offline_mistake, &o) < 0) {
+    if (preflight_load(w->file, config, &o) < 0) {
         return EXIT_USAGE;
     }
     int rc = apply_options(w, config);
@@ -229,7 +215,9 @@ static int read_config(const struct wish *w, struct daemon_config *config)
         offline_config(&o, config);
         return EXIT_FINE;
     }
-    return job_host_check(config, offline_mistake, &o) < 0 ? EXIT_USAGE : -1;
+    struct preflight p = {.mistake = offline_mistake, .context = &o};
+    preflight_jobs(config, &p);
+    return p.mistakes > 0 ? EXIT_USAGE : -1;
 }
 
 /* ---- What a running daemon holds, in the order of its opening ---------------------------------------------------- */
@@ -578,18 +566,6 @@ static void close_all(struct daemon *d)
     }
 }
 
-static void log_end(const struct daemon *d, bool good)
-{
-    if (!good) {
-        LOG(d->log, CW_LOG_ERROR, "ended: the server could not go on");
-    } else if (host_left(d->host)) {
-        LOG(d->log, CW_LOG_INFO, "ended in order");
-    } else {
-        LOG(d->log, CW_LOG_WARN, "ended before it had left in order",
-            {"why", "it was told to end at once, or its neighbours took no goodbye in time"});
-    }
-}
-
 int main(int argc, char **argv)
 {
     static struct daemon daemon; /* large, and there is one */
@@ -608,7 +584,14 @@ int main(int argc, char **argv)
         notify_send("READY=1");
         host_run(d->host);
         good = !host_failed(d->host);
-        log_end(d, good);
+        bool order = good && host_left(d->host);
+        LOG(d->log,
+            order  ? CW_LOG_INFO
+            : good ? CW_LOG_WARN
+                   : CW_LOG_ERROR,
+            order  ? "ended in order"
+            : good ? "ended before it had left in order"
+                   : "ended: the server could not go on");
     }
     close_all(d);
     log_close(d->log);

@@ -397,6 +397,13 @@ static void show_value(const char *name, const json_t *value, FILE *out)
     }
 }
 
+/* "rtt_max_ns": where a row has none, it was not measured. */
+static bool is_span(const char *name)
+{
+    const struct unit *unit = unit_of(name);
+    return unit != NULL && unit->kind == SPAN;
+}
+
 /* How wide a value prints. */
 static int width_of(const char *name, const json_t *value)
 {
@@ -456,7 +463,12 @@ static void print_list(const json_t *list, FILE *out)
                 title_of(columns, key, title);
                 fprintf(out, "  %*s", room, title);
             }
-            blank += plain ? 0 : room + 2;
+            bool unmeasured = row > 0 && value == NULL && is_span(key);
+            if (unmeasured) {
+                fprintf(out, "%*s  %*s", blank, "", room, "-");
+            }
+            blank = unmeasured ? 0 : blank;
+            blank += plain || unmeasured ? 0 : room + 2;
             if (plain) {
                 fprintf(out, "%*s  %*s", blank, "", room - width_of(key, value), "");
                 blank = 0;

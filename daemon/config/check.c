@@ -31,9 +31,12 @@ static void check_link(const struct daemon_config *c, cw_link link, struct confi
     const struct config_link *l = &c->link[link];
     bool interface = l->interface[0] != '\0', file = l->file[0] != '\0';
     bool addresses = l->local[0] != '\0' || l->remote[0] != '\0';
+    if (l->misread) {
+        return;
+    }
     switch (l->shim) {
     case CONFIG_NO_SHIM:
-        if (interface || file || addresses || l->io_thread) {
+        if ((interface || file || addresses || l->io_thread) && !l->none_said) {
             tell(r, link, c, "expected shim = raw, pcap or udp");
         }
         return;
@@ -62,12 +65,19 @@ static void check_link(const struct daemon_config *c, cw_link link, struct confi
     }
 }
 
+static bool is_given(const struct config_link *link)
+{
+    struct config_link l = *link;
+    l.none_said = l.misread = false;
+    return memcmp(&l, &no_link, sizeof no_link) != 0;
+}
+
 static void check_links(const struct daemon_config *c, struct config_report *r)
 {
     struct torus torus;
     bool dims = torus_init(&torus, c->dims) == 0;
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        bool given = memcmp(&c->link[link], &no_link, sizeof no_link) != 0;
+        bool given = is_given(&c->link[link]);
         if (given && c->place == CONFIG_WHOLE) {
             tell(r, link, c, "a torus inside one process makes its links itself; links.fault may be given for all");
         } else if (given) {
@@ -91,7 +101,9 @@ static void check_torus(const struct daemon_config *c, struct config_report *r)
 {
     bool dims = c->dims.x != 0;
     if (!dims && c->place != CONFIG_AUTO) {
-        r->tell(r, "torus.dims", "expected the extent of the torus, as 3x3x3");
+        if (!r->dims) {
+            r->tell(r, "torus.dims", "expected the extent of the torus, as 3x3x3");
+        }
         return;
     }
     if (!c->labelled && c->place != CONFIG_AUTO) {
@@ -150,12 +162,12 @@ void config_check(const struct daemon_config *c, struct config_report *r)
     if (strchr(c->name, '/') != NULL || c->name[0] == '.') {
         r->tell(r, "name", "a name is used for files: expected no / in it, and no . at its beginning");
     }
-    if (ls_timers_check(&c->timers) < 0) {
+    if (!r->timers && ls_timers_check(&c->timers) < 0) {
         r->tell(r, "timers",
                 "expected hold >= dead + flood_bound, dead >= 2 hello and damp_max >= damp: otherwise keys could be "
                 "delivered at two servers");
     }
-    if (c->queue_bytes < 9000 || c->hold_bytes < 9000) {
+    if (!r->queue && (c->queue_bytes < 9000 || c->hold_bytes < 9000)) {
         r->tell(r, "queue", "bytes and hold_bytes must hold one packet of 9000");
     }
     check_ethertypes(c, r);

@@ -10,6 +10,7 @@
 #include "base/quantity.h"
 #include "conf/conf.h"
 #include "keyspace/torus.h"
+#include "services/builtin.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -123,12 +124,26 @@ static const char *section_of(const char *key)
     return torus ? "torus" : NULL;
 }
 
+/* A section that is called as a service is, without the word "service". */
+static bool tell_service(struct reading *r, const struct conf_item *item)
+{
+    const char *service = strcmp(item->key, "memcached") == 0 ? "kvcache" : item->key;
+    if (item->value != NULL || builtin_service(service) == NULL) {
+        return false;
+    }
+    wrong(r, item->line, item->key, "no such key at the top; did you mean service \"%s\" { ... }?", service);
+    return true;
+}
+
 static void unknown_at_top(struct reading *r, const struct conf_item *item)
 {
     const char *names[TOP_NAMES], *section = item->value != NULL ? section_of(item->key) : NULL;
     size_t count = 0;
     if (section != NULL) {
         wrong(r, item->line, item->key, "no such key at the top: it belongs into %s { ... }", section);
+        return;
+    }
+    if (tell_service(r, item)) {
         return;
     }
     for (const struct setting *s = config_sections[0].settings; s->name != NULL; s++) {
@@ -244,10 +259,12 @@ static void read_coordinate(struct reading *r, const struct conf_item *item)
         return;
     }
     c->place = CONFIG_STATIC;
+    c->misplaced = true;
     if (torus_init(&torus, c->dims) < 0) {
         return; /* no dims: said by config_check */
     }
     int rc = torus_parse(&torus, item->value, strlen(item->value), &c->self);
+    c->misplaced = rc < 0;
     if (rc < 0) {
         wrong(r, item->line, item->key,
               rc == -ERANGE ? "'%.40s' lies outside the dims %ux%ux%u"
@@ -265,14 +282,19 @@ static void read_torus(struct reading *r, const struct conf_item *section)
     for (const struct conf_item *i = item_at(r, section->first); i != NULL; i = next_of(r, i)) {
         if (strcmp(i->key, "coordinate") == 0) {
             coordinate = is_first(r, section, i) ? i : coordinate;
-        } else if (!read_setting(r, config_torus_keys, i, r->config)) {
+            continue;
+        }
+        unsigned before = r->mistakes;
+        if (!read_setting(r, config_torus_keys, i, r->config)) {
             unknown(r, i, config_torus_keys, "in this section");
         } else {
             is_first(r, section, i);
         }
+        r->report.dims |= r->mistakes > before;
     }
     if (coordinate == NULL) {
         wrong(r, section->line, "torus.coordinate", "expected x,y,z of this server, auto or all");
+        r->config->misplaced = true;
     } else {
         read_coordinate(r, coordinate);
     }
@@ -281,7 +303,9 @@ static void read_torus(struct reading *r, const struct conf_item *section)
 static void read_link(struct reading *r, const struct conf_item *section, cw_link link)
 {
     struct config_link *l = &r->config->link[link];
+    unsigned before = r->mistakes;
     if (!want_section(r, section, false)) {
+        l->misread = true;
         return;
     }
     for (const struct conf_item *i = item_at(r, section->first); i != NULL; i = next_of(r, i)) {
@@ -292,7 +316,9 @@ static void read_link(struct reading *r, const struct conf_item *section, cw_lin
             continue;
         }
         is_first(r, section, i);
+        l->none_said |= strcmp(i->key, "shim") == 0 && i->value != NULL && strcmp(i->value, "none") == 0;
     }
+    l->misread |= r->mistakes > before;
 }
 
 static bool link_of(struct reading *r, const char *key, cw_link *link)
@@ -356,6 +382,21 @@ static void read_options(struct reading *r, const struct conf_item *section, str
     }
 }
 
+/* Of the keys of a service, or an option of the service itself, which only that knows. */
+static void unknown_of_service(struct reading *r, const struct conf_item *item)
+{
+    const char *near = strcmp(item->key, "option") == 0
+                           ? "options"
+                           : setting_nearest(config_service_keys, item->key, strlen(item->key));
+    if (near != NULL || item->value == NULL) {
+        tell_unknown(r, item, "of a service", near);
+        return;
+    }
+    wrong(r, item->line, item->key,
+          "no such key of a service: an option of the service itself belongs into options { %.40s = %.60s }", item->key,
+          item->value);
+}
+
 static void read_service(struct reading *r, const struct conf_item *section)
 {
     struct daemon_config *c = r->config;
@@ -375,7 +416,7 @@ static void read_service(struct reading *r, const struct conf_item *section)
             is_first(r, section, i);
             read_options(r, i, s);
         } else if (!read_setting(r, config_service_keys, i, s)) {
-            unknown(r, i, config_service_keys, "of a service");
+            unknown_of_service(r, i);
         } else {
             is_first(r, section, i);
         }
@@ -395,10 +436,13 @@ static void read_top(struct reading *r, const struct conf_item *root, const stru
         while (s->settings != NULL && (s->key == NULL || strcmp(s->key, item->key) != 0)) {
             s++;
         }
+        unsigned before = r->mistakes;
         if (s->settings != NULL && strcmp(s->key, "timers") == 0) {
             read_timers(r, item, s->settings);
+            r->report.timers |= r->mistakes > before;
         } else if (s->settings != NULL) {
             read_plain(r, item, s->settings, r->config);
+            r->report.queue |= strcmp(s->key, "queue") == 0 && r->mistakes > before;
         } else if (!read_setting(r, config_sections[0].settings, item, r->config)) {
             unknown_at_top(r, item);
             return;

@@ -54,6 +54,8 @@ struct config_link {
     uint64_t bits_per_second; /* as the operator says; 0: as the device says */
     bool io_thread;           /* a thread of its own makes the link's system calls (shim/threaded.h) */
     struct config_fault fault;
+    bool none_said; /* shim = none was written: it has no link there, on purpose */
+    bool misread;   /* something about it was a mistake, which was told: nothing else is said of it */
 };
 
 /* An option of a service, which alone knows its meaning (cw_option()). */
@@ -84,7 +86,8 @@ struct daemon_config {
     enum config_place place;
     cw_dims dims; /* 0x0x0 when place is CONFIG_AUTO and none were given */
     cw_coord self;
-    bool labelled; /* links are named by direction; false: "port0" .. "port5", and place is CONFIG_AUTO */
+    bool misplaced; /* the coordinate was a mistake, which was told: self means nothing */
+    bool labelled;  /* links are named by direction; false: "port0" .. "port5", and place is CONFIG_AUTO */
 
     char state_dir[CONFIG_PATH];
     char control_socket[CONFIG_PATH]; /* "": none */

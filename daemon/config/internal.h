@@ -23,6 +23,8 @@ extern const struct setting config_service_keys[]; /* of struct config_service *
 /* How config_check() reports a mistake. The key is a path as conf_line() takes it: it also says the line. */
 struct config_report {
     void (*tell)(struct config_report *report, const char *key, const char *text);
+    /* Something in these sections was a mistake, which was told: nothing is said of what follows from it. */
+    bool dims, timers, queue;
 };
 /* Reads what can be read, into *out in any case, and returns how many mistakes were told. */
 unsigned config_read(const char *file, const char *text, size_t length, struct daemon_config *out,

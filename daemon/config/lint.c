@@ -22,12 +22,18 @@ __attribute__((format(printf, 3, 4))) static void say(config_mistake_fn *tell, v
     tell(context, text);
 }
 
+/* The configuration says what is there, be it nothing; or it tried to, and that mistake is told. */
+static bool is_spoken_of(const struct config_link *l)
+{
+    return l->shim != CONFIG_NO_SHIM || l->none_said || l->misread;
+}
+
 /* Ports whose directions nobody knows yet: only their number can be too small. */
 static unsigned lint_ports(const struct daemon_config *c, const struct torus *t, config_mistake_fn *tell, void *context)
 {
     unsigned ports = 0, wanted = t != NULL ? (unsigned)__builtin_popcount(torus_links(t)) : 1;
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        ports += c->link[link].shim != CONFIG_NO_SHIM;
+        ports += is_spoken_of(&c->link[link]);
     }
     if (ports >= wanted) {
         return 0;
@@ -52,14 +58,18 @@ unsigned lint_links(const struct daemon_config *c, config_mistake_fn *tell, void
         return lint_ports(c, dims ? &torus : NULL, tell, context);
     }
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        if (!(torus_links(&torus) & cw_links_of(link)) || c->link[link].shim != CONFIG_NO_SHIM) {
+        if (!(torus_links(&torus) & cw_links_of(link)) || is_spoken_of(&c->link[link])) {
             continue;
         }
         char far[TORUS_TEXT];
+        count++;
+        if (c->misplaced) { /* nobody knows who its neighbours are */
+            say(tell, context, "links.%s: not configured: there will be no link", quantity_link_name(link));
+            continue;
+        }
         torus_format(torus_coord(&torus, torus_neighbour(&torus, torus_id(&torus, c->self), link)), far);
         say(tell, context, "links.%s: not configured: there will be no link to %s of %s", quantity_link_name(link),
             quantity_link_name(cw_link_opposite(link)), far);
-        count++;
     }
     return count;
 }

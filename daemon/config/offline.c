@@ -4,7 +4,10 @@
 #include "cubeway/version.h"
 #include "message/message.h"
 
+#include <limits.h>
 #include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { SENTENCE = 400 };
 
@@ -69,6 +72,72 @@ void offline_warning(void *context, const char *text)
     } else {
         offline_mistake(context, text);
     }
+}
+
+struct offline_line {
+    unsigned line; /* of the file; UINT_MAX: of none */
+    bool mistake;
+    char *text;
+    size_t place; /* as it was told */
+};
+
+/* "FILE:7: .." is 7. */
+static unsigned line_of(const char *file, const char *text)
+{
+    size_t length = strlen(file);
+    if (strncmp(text, file, length) != 0 || text[length] != ':' || text[length + 1] < '0' || text[length + 1] > '9') {
+        return UINT_MAX;
+    }
+    return (unsigned)strtoul(text + length + 1, NULL, 10);
+}
+
+static void keep(struct offline_sorter *s, bool mistake, const char *text)
+{
+    char *copy = strdup(text);
+    if (s->count == s->room) {
+        size_t room = s->room == 0 ? 32 : 2 * s->room;
+        struct offline_line *more = realloc(s->line, room * sizeof *more);
+        s->line = more != NULL ? more : s->line;
+        s->room = more != NULL ? room : s->room;
+    }
+    if (copy == NULL || s->count == s->room) { /* out of order rather than not at all */
+        (mistake ? offline_mistake : offline_warning)((void *)(uintptr_t)s->offline, text);
+        free(copy);
+        return;
+    }
+    s->line[s->count] = (struct offline_line){line_of(s->file, text), mistake, copy, s->count};
+    s->count++;
+}
+
+void offline_sort_mistake(void *context, const char *text)
+{
+    keep(context, true, text);
+}
+
+void offline_sort_warning(void *context, const char *text)
+{
+    keep(context, false, text);
+}
+
+static int by_line(const void *a, const void *b)
+{
+    const struct offline_line *x = a, *y = b;
+    return x->line != y->line ? (x->line > y->line) - (x->line < y->line)
+                              : (x->place > y->place) - (x->place < y->place);
+}
+
+void offline_sorted(struct offline_sorter *s)
+{
+    if (s->count > 0) {
+        qsort(s->line, s->count, sizeof *s->line, by_line);
+    }
+    for (size_t i = 0; i < s->count; i++) {
+        (s->line[i].mistake ? offline_mistake : offline_warning)((void *)(uintptr_t)s->offline, s->line[i].text);
+        free(s->line[i].text);
+    }
+    free(s->line);
+    s->line = NULL;
+    s->count = s->room = 0;
 }
 
 void offline_note(const struct offline *o, const char *file, const char *format, ...)

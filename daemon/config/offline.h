@@ -21,6 +21,21 @@ void offline_config(const struct offline *o, const struct daemon_config *config)
 /* One thing that is wrong, or is put up with, or is worth to know; the context of the first two is a struct offline. */
 void offline_mistake(void *context, const char *text);
 void offline_warning(void *context, const char *text);
+/*
+ * Keeps what is told of a file ("file:line: .."), to print it in the order of its lines: what bears no line of the file
+ * comes last, in the order in which it was told. Begin with the first two members set; the context of the two functions
+ * is a struct offline_sorter.
+ */
+struct offline_sorter {
+    const struct offline *offline; /* borrowed */
+    const char *file;              /* borrowed */
+    struct offline_line *line;
+    size_t count, room;
+};
+void offline_sort_mistake(void *context, const char *text);
+void offline_sort_warning(void *context, const char *text);
+/* Prints all of it, and forgets it. */
+void offline_sorted(struct offline_sorter *sorter);
 __attribute__((format(printf, 3, 4))) void offline_note(const struct offline *o, const char *file, const char *format,
                                                         ...);
 /* How the check of the file ended. */

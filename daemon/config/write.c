@@ -49,7 +49,7 @@ static void write_links(struct writer *w, const struct daemon_config *c)
 {
     w->begin(w, "links", NULL);
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        if (c->link[link].shim != CONFIG_NO_SHIM) {
+        if (c->link[link].shim != CONFIG_NO_SHIM || c->link[link].none_said) {
             w->begin(w, config_link_name(c, link), NULL);
             write_keys(w, config_link_keys, &c->link[link]);
             write_fault(w, &c->link[link].fault);

@@ -291,17 +291,30 @@ static void look_at_bootstrap(struct doctor *d, const struct boot *b)
 
 /* ---- All --------------------------------------------------------------------------------------------------------- */
 
+/* No shim was opened for the link. */
+static void look_at_nothing(struct doctor *d, cw_link link, const struct ls_link_info *info)
+{
+    const struct daemon_config *config = host_config(d->s->host);
+    const char *name = quantity_link_name(link), *port = quantity_link_name(cw_link_opposite(link));
+    bool purpose = config->place == CONFIG_STATIC && config->link[link].none_said;
+    char far[TORUS_TEXT];
+    torus_format(info->expected, far);
+    if (purpose) {
+        doctor_say(d, DOCTOR_NOTE, "unconfigured", link, "%s has shim = none: the cable to %s of %s is not used", name,
+                   port, far);
+    } else {
+        doctor_say(d, DOCTOR_BROKEN, "unconfigured", link,
+                   "no interface is configured for %s, whose cable goes to %s of %s", name, port, far);
+    }
+    doctor_do(d, "name it in links { } of %s", config->file);
+}
+
 static void look_at_link(struct doctor *d, cw_link link)
 {
     const struct ls_link_info *info = &d->info[link];
     const struct host_link *l = &d->s->link[link];
     if (l->shim == NULL) {
-        char far[TORUS_TEXT];
-        torus_format(info->expected, far);
-        doctor_say(d, DOCTOR_BROKEN, "unconfigured", link,
-                   "no interface is configured for %s, whose cable goes to %s of %s", quantity_link_name(link),
-                   quantity_link_name(cw_link_opposite(link)), far);
-        doctor_do(d, "name it in links { } of %s", host_config(d->s->host)->file);
+        look_at_nothing(d, link, info);
     } else if (!l->carrier) {
         look_at_medium(d, link, info);
     } else if (info->committed || (strcmp(info->state, "damped") == 0 && is_alive(d, info->expected))) {

@@ -105,7 +105,8 @@ static int take_local(struct job_host *d, const struct jobfile_entry *e, const c
     return 0;
 }
 
-static int read_file(struct job_host *d, const struct daemon_config *config, struct told *told)
+/* keyed: the operator's key is known, or there is none; otherwise nobody can tell whether signatures are right. */
+static int read_file(struct job_host *d, const struct daemon_config *config, bool keyed, struct told *told)
 {
     const struct jobfile_options options = {.dims = config->dims, .names = &names};
     struct jobfile file;
@@ -118,7 +119,7 @@ static int read_file(struct job_host *d, const struct daemon_config *config, str
     }
     d->local = calloc(file.count, sizeof *d->local);
     rc = d->local == NULL ? -ENOMEM : 0;
-    for (unsigned i = 0; d->local != NULL && i < file.count; i++) {
+    for (unsigned i = 0; keyed && d->local != NULL && i < file.count; i++) {
         int one = take_local(d, &file.entry[i], config->job_file, told);
         rc = rc < 0 ? rc : one;
     }
@@ -155,7 +156,8 @@ static int read_all(struct job_host *d, const struct daemon_config *config, stru
 {
     d->cluster = config->cluster;
     int rc = read_key(d, config, told);
-    rc = rc < 0 ? rc : read_file(d, config, told);
+    int rc_file = read_file(d, config, rc == 0, told);
+    rc = rc < 0 ? rc : rc_file;
     if (rc == -ENOMEM && told->count == 0) {
         tell(told, "out of memory");
     }

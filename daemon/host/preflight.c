@@ -422,12 +422,24 @@ static void look_at_listeners(struct looking *l)
 static void job_mistake(void *context, const char *text)
 {
     struct looking *l = context;
+    const char *file = l->config->job_file;
+    size_t length = strlen(file);
     if (strncmp(text, "operator_key: ", 14) == 0) {
         tell_keyed(l, true, text);
         return;
     }
+    if (strncmp(text, file, length) == 0 && strncmp(text + length, ": ", 2) == 0) { /* it cannot be read at all */
+        tell(l, true, "job_file", text);
+        return;
+    }
     l->p->mistakes++;
     l->p->mistake(l->p->context, text);
+}
+
+void preflight_jobs(const struct daemon_config *config, struct preflight *p)
+{
+    struct looking l = {.config = config, .p = p};
+    (void)!job_host_check(config, job_mistake, &l);
 }
 
 void preflight(const struct daemon_config *config, struct preflight *p)
@@ -438,6 +450,49 @@ void preflight(const struct daemon_config *config, struct preflight *p)
     look_at_state(&l);
     look_at_socket(&l);
     look_at_listeners(&l);
-    (void)!job_host_check(config, job_mistake, &l);
+    preflight_jobs(config, p);
     look_at_services(&l);
+}
+
+static void note_options(const struct daemon_config *config, const struct offline *offline)
+{
+    for (unsigned i = 0; i < config->service_count; i++) {
+        const struct config_service *s = &config->service[i];
+        if (s->enabled && s->options > 0 && s->file[0] != '\0') {
+            offline_note(offline, config->file, "options of service \"%s\" are checked when it starts, not now",
+                         s->name);
+        }
+    }
+}
+
+int preflight_load(const char *file, struct daemon_config *out, const struct offline *offline)
+{
+    struct offline_sorter sorter = {.offline = offline, .file = file};
+    int rc = config_load(file, out, offline_sort_mistake, &sorter);
+    offline_sorted(&sorter);
+    return rc;
+}
+
+int preflight_file(const char *file, struct daemon_config *out, const struct offline *offline,
+                   int (*change)(const void *context, struct daemon_config *config), const void *context,
+                   unsigned *mistakes, unsigned *warnings)
+{
+    struct offline_sorter sorter = {.offline = offline, .file = file};
+    struct preflight p = {.mistake = offline_sort_mistake, .warning = offline_sort_warning, .context = &sorter};
+    int read = config_load_most(file, out, offline_sort_mistake, &sorter);
+    int code = read < 0 ? read : change(context, out);
+    bool look = read >= 0 && code < 0;
+    if (look) {
+        preflight(out, &p);
+    }
+    offline_sorted(&sorter);
+    if (!look) {
+        return code;
+    }
+    *mistakes = (unsigned)read + p.mistakes;
+    *warnings = p.warnings;
+    if (*mistakes == 0) {
+        note_options(out, offline);
+    }
+    return 0;
 }

@@ -10,6 +10,7 @@
 #define DAEMON_HOST_PREFLIGHT_H
 
 #include "daemon/config/config.h"
+#include "daemon/config/offline.h"
 
 struct preflight {
     config_mistake_fn *mistake; /* told what the start would refuse: "file:line: key: what is wrong" */
@@ -23,5 +24,18 @@ struct preflight {
  * could not read is not looked at.
  */
 void preflight(const struct daemon_config *config, struct preflight *p);
+
+/*
+ * Reads a file, and tells all of that of it, in the order of its lines. change: called in between, for what goes before
+ * what the file says; what it gives ends the check if it is not negative. 0; that number; or -errno when the file
+ * cannot be read, which is told.
+ */
+CW_MUST_CHECK int preflight_file(const char *file, struct daemon_config *out, const struct offline *offline,
+                                 int (*change)(const void *context, struct daemon_config *config), const void *context,
+                                 unsigned *mistakes, unsigned *warnings);
+/* Reads a file as config_load() does, and tells its mistakes in the order of its lines. 0 or -errno. */
+CW_MUST_CHECK int preflight_load(const char *file, struct daemon_config *out, const struct offline *offline);
+/* As preflight(), for the operator's key and the job file alone, which a start looks at before anything else. */
+void preflight_jobs(const struct daemon_config *config, struct preflight *p);
 
 #endif

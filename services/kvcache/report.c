@@ -58,7 +58,8 @@ void report_fields(cw_request *r, const uint8_t *bytes, size_t length)
     }
     for (unsigned i = 0; i < KV_TIMES; i++, bytes += 24) {
         static const char *const of[] = {"times", "median_ns", "p99_ns"};
-        for (unsigned n = 0; n < 3; n++) {
+        unsigned fields = get_be64(bytes) > 0 ? 3 : 1; /* what was never done took no time, not 0 ns */
+        for (unsigned n = 0; n < fields; n++) {
             snprintf(name, sizeof name, "%s_%s", kv_time_names[i].name, of[n]);
             cw_request_int(r, name, (int64_t)get_be64(bytes + (size_t)8 * n));
         }

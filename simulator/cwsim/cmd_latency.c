@@ -139,9 +139,11 @@ static int ping(struct trial *t, const struct latency *l, uint32_t hops, struct 
     report_integer(point, "hops", (int64_t)hops);
     report_integer(point, "payload_bytes", l->bytes - HEADS > 400 ? l->bytes - HEADS - 256 : 16);
     report_integer(point, "received", trial_number(&answer, "received"));
-    report_real(point, "rtt_mean_us", (double)trial_number(&answer, "rtt_mean_ns") / 1e3);
-    report_real(point, "rtt_least_us", (double)trial_number(&answer, "rtt_min_ns") / 1e3);
-    report_real(point, "per_hop_us", (double)trial_number(&answer, "rtt_mean_ns") / 2e3 / hops);
+    if (trial_number(&answer, "received") > 0) {
+        report_real(point, "rtt_mean_us", (double)trial_number(&answer, "rtt_mean_ns") / 1e3);
+        report_real(point, "rtt_least_us", (double)trial_number(&answer, "rtt_min_ns") / 1e3);
+        report_real(point, "per_hop_us", (double)trial_number(&answer, "rtt_mean_ns") / 2e3 / hops);
+    }
     report_real(point, "idle_us", 2 * hops * idle_hop_us(&l->config, &before, &after));
     report_append(r, "round_trips", point);
     return 0;

@@ -24,9 +24,13 @@ static void add_stream(struct report *all, const struct lab *lab, const struct t
     report_integer(r, "duplicated", (int64_t)stream.duplicated);
     report_integer(r, "refused", (int64_t)stream.refused);
     report_integer(r, "receivers", stream.receivers);
-    report_integer(r, "gap_worst_ns", stream.gap_worst_ns);
-    report_integer(r, "latency_median_ns", stream.latency_median_ns);
-    report_integer(r, "latency_worst_ns", stream.latency_worst_ns);
+    if (stream.delivered > 1) { /* one alone follows none */
+        report_integer(r, "gap_worst_ns", stream.gap_worst_ns);
+    }
+    if (stream.delivered > 0) {
+        report_integer(r, "latency_median_ns", stream.latency_median_ns);
+        report_integer(r, "latency_worst_ns", stream.latency_worst_ns);
+    }
     report_append(all, "streams", r);
 }
 

@@ -241,7 +241,9 @@ static int tell(const struct program_command *self, const struct lab *lab, const
     report_integer(r, "dead_ns", lab->timers.dead.ns);
     report_integer(r, "hold_ns", lab->timers.hold.ns);
     report_integer(r, "built_ns", (int64_t)(built * 1e9));
-    report_integer(r, "converged_ns", (int64_t)(converged * 1e9));
+    if (converged > 0) { /* --no-wait does not look */
+        report_integer(r, "converged_ns", (int64_t)(converged * 1e9));
+    }
     return program_print(self, r, true, EXIT_FINE);
 }
 

@@ -84,7 +84,8 @@ class Kv(ctl_kit.Case):
         self.assertEqual([row["server"] for row in rows], ctl_kit.SERVERS)  # in order, whoever answered first
         [asked] = [row for row in rows if row["server"] == "0,1,0"]
         self.assertGreaterEqual(asked["misses"], 60)
-        self.assertIn("get_root_p99_ns", asked)
+        self.assertIn("get_miss_p99_ns", asked)
+        self.assertEqual([row["server"] for row in rows if "set_p99_ns" in row and row["set_times"] == 0], [])
         titles, table = self.table("kv stats")
         self.assertEqual(titles[:4], ["SERVER", "VALUES", "BYTES", "GETS"])
         self.assertEqual(len(table), 28)

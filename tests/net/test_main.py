@@ -2,6 +2,7 @@
 """cubewayd as a program: help, mistakes in options and files, a torus in one process, signals, readiness."""
 
 import os
+import re
 import signal
 import socket
 
@@ -67,7 +68,9 @@ class Main(net_kit.Case):
                             (10, 'service "kvcache".options.lisen: it has no option lisen; did you mean listen?'),
                             (11, 'service "kvcache".options.idle_s: "never": expected ')):
             self.assertIn(f"cubewayd: {bad}:{line}: {words}", said)
-        self.assertIn("/nowhere/jobs: No such file or directory", said)
+        self.assertIn(f"cubewayd: {bad}:12: job_file: /nowhere/jobs: No such file or directory", said)
+        lines = [int(line) for line in re.findall(r"(?m)^cubewayd: .*?bad\.conf:(\d+): ", said)]
+        self.assertEqual((lines, len(lines)), (sorted(lines), said.count("\n")), said)
 
     def test_check_config_looks_further(self):
         part = ('torus { dims = "3x3x3"; coordinate = "0,0,0" } '

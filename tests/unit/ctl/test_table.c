@@ -44,7 +44,7 @@ START_TEST(aligned)
     print(rows, 2, false, false);
     ck_assert_str_eq(said, "NAME     STATE   COUNT      AGE  SIZE         RATE  MARK\n"
                            "a        up      1,234  1.50 ms  10 B\n"
-                           "longer\xc3\xa9  damped      5                 1.00 kbit/s  yes\n");
+                           "longer\xc3\xa9  damped      5        -        1.00 kbit/s  yes\n");
     print(rows, 2, true, false);
     ck_assert_ptr_nonnull(strstr(said, "\033[32mup\033[0m"));
     ck_assert_ptr_nonnull(strstr(said, "\033[33mdamped\033[0m"));

@@ -109,6 +109,24 @@ START_TEST(numbers_for_people)
 }
 END_TEST
 
+/* What was not measured is no 0: "-", beside rows where it was. */
+START_TEST(what_was_not_measured)
+{
+    struct report *r = report_open(NULL), *row = report_open(NULL), *other = report_open(NULL);
+    report_text(row, "server", "0,0,0");
+    report_integer(row, "rtt_max_ns", 2030280);
+    report_text(row, "why", "");
+    report_append(r, "servers", row);
+    report_text(other, "server", "1,0,0");
+    report_text(other, "why", "dead");
+    report_append(r, "servers", other);
+    ck_assert_str_eq(print(r, report_print_table), "  server  rtt max   why\n"
+                                                   "   0,0,0  2.03 ms      \n"
+                                                   "   1,0,0        -  dead\n");
+    report_close(r);
+}
+END_TEST
+
 /* A line for each row, and the rest last; nothing for a report that has no more than an empty list of rows. */
 START_TEST(lines_of_json)
 {
@@ -180,8 +198,13 @@ START_TEST(parts)
 }
 END_TEST
 
-static const struct suite_test tests[] = {
-    SUITE_TEST(json),          SUITE_TEST(table),    SUITE_TEST(numbers_for_people),
-    SUITE_TEST(lines_of_json), SUITE_TEST(csv_rows), SUITE_TEST(numbers),
-    SUITE_TEST(known),         SUITE_TEST(parts)};
+static const struct suite_test tests[] = {SUITE_TEST(json),
+                                          SUITE_TEST(table),
+                                          SUITE_TEST(numbers_for_people),
+                                          SUITE_TEST(what_was_not_measured),
+                                          SUITE_TEST(lines_of_json),
+                                          SUITE_TEST(csv_rows),
+                                          SUITE_TEST(numbers),
+                                          SUITE_TEST(known),
+                                          SUITE_TEST(parts)};
 SUITE_MAIN("report", tests)

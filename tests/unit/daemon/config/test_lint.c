@@ -26,6 +26,11 @@ START_TEST(links_that_are_left_out)
     ck_assert_uint_eq(lint(STATIC "links {" LINK("+x", "a") LINK("-x", "b") LINK("+y", "c") LINK("-y", "d") "}", &said),
                       0);
     ck_assert_uint_eq(lint("torus { dims = 3x3x3; coordinate = all }", &said), 0);
+    /* One that was left out on purpose is not missing, whatever else stands there. */
+    ck_assert_uint_eq(lint(STATIC "links {" LINK("+x", "a") LINK("-x", "b") LINK("+y", "c") "-y { shim = none; "
+                                                                                            "interface = d } }",
+                           &said),
+                      0);
 }
 END_TEST
 

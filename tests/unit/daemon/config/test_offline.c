@@ -37,6 +37,18 @@ static void fine(struct offline *o)
     offline_checked(o, "file", 0, 1);
 }
 
+static void out_of_order(struct offline *o)
+{
+    struct offline_sorter s = {.offline = o, .file = "f.conf"};
+    offline_sort_mistake(&s, "other:1: of another file");
+    offline_sort_mistake(&s, "f.conf:12: twelve");
+    offline_sort_warning(&s, "f.conf:3: three");
+    offline_sort_mistake(&s, "f.conf: and 2 more");
+    offline_sort_mistake(&s, "f.conf:3: three again");
+    offline_sorted(&s);
+    offline_sorted(&s); /* nothing is left */
+}
+
 static void config(struct offline *o)
 {
     static struct daemon_config c;
@@ -63,8 +75,17 @@ START_TEST(as_json)
 }
 END_TEST
 
+START_TEST(by_line)
+{
+    ck_assert_str_eq(answer(false, out_of_order), "cubewayd: f.conf:3: three\ncubewayd: f.conf:3: three again\n"
+                                                  "cubewayd: f.conf:12: twelve\ncubewayd: other:1: of another file\n"
+                                                  "cubewayd: f.conf: and 2 more\n");
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(as_text),
     SUITE_TEST(as_json),
+    SUITE_TEST(by_line),
 };
 SUITE_MAIN("offline", tests)

@@ -90,6 +90,62 @@ START_TEST(every_mistake_is_told_at_once)
 }
 END_TEST
 
+/* What follows from a mistake is not told: of a coordinate that is none, or of a link that was half understood. */
+START_TEST(one_mistake_is_told_once)
+{
+    struct said said;
+    struct preflight p = look("torus { dims = 3x3x1; coordinate = '0,1,9' }\n"
+                              "control { socket = '' }\n"
+                              "links {\n"
+                              "  +x { shim = rwa; interface = lo }\n"
+                              "  -x { shim = raw; interfaec = lo }\n"
+                              "  +y { shim = none; interface = lo }\n"
+                              "}\n"
+                              "timers { dead = never; hello = 1s }\n"
+                              "state_dir = /tmp\n",
+                              &said);
+    expect(&said, "F:1: coordinate: '0,1,9' lies outside the dims 3x3x1");
+    expect(&said, "F:4: shim: 'rwa': expected none, raw, pcap or udp; did you mean raw?");
+    expect(&said, "F:5: interfaec: no such key of a link; did you mean interface?");
+    expect(&said, "F:3: warning: links.-y: not configured: there will be no link");
+    ck_assert_msg(said.count == 5, "%s", said.text[5]); /* and the one of timers.dead */
+    ck_assert_uint_eq(p.mistakes, 0);
+    ck_assert_uint_eq(p.warnings, 1);
+    look("torus { dims = 3x3; coordinate = '0,1,1' }\ncontrol { socket = '' } state_dir = /tmp\n", &said);
+    ck_assert_uint_eq(said.count, 2); /* dims, and that there is no link at all */
+}
+END_TEST
+
+START_TEST(keys_that_stand_in_the_wrong_place)
+{
+    struct said said;
+    look(WHOLE "memcached { listen = ':11211' }\n"
+               "bench { }\n"
+               "service kvcache { memory = 5M\n"
+               "  weigth = 3\n"
+               "  option { } }\n",
+         &said);
+    expect(&said, "F:3: memcached: no such key at the top; did you mean service \"kvcache\" { ... }?");
+    expect(&said, "F:4: bench: no such key at the top; did you mean service \"bench\" { ... }?");
+    expect(&said,
+           "F:5: memory: no such key of a service: an option of the service itself belongs into options { memory "
+           "= 5M }");
+    expect(&said, "F:6: weigth: no such key of a service; did you mean weight?");
+    expect(&said, "F:7: option: no such key of a service; did you mean options?");
+    ck_assert_uint_eq(said.count, 5);
+}
+END_TEST
+
+START_TEST(keys_and_job_files)
+{
+    struct said said;
+    struct preflight p = look(WHOLE "operator_key = /nowhere/key.pub\njob_file = /nowhere/jobs\n", &said);
+    expect(&said, "F:3: operator_key: '/nowhere/key.pub': expected 64 hex digits, or a file that holds a public key");
+    expect(&said, "F:4: job_file: /nowhere/jobs: No such file or directory");
+    ck_assert_uint_eq(p.mistakes, 2);
+}
+END_TEST
+
 START_TEST(options_are_tried)
 {
     struct said said;
@@ -123,6 +179,9 @@ END_TEST
 static const struct suite_test tests[] = {
     SUITE_TEST(a_good_file_says_nothing),
     SUITE_TEST(every_mistake_is_told_at_once),
+    SUITE_TEST(one_mistake_is_told_once),
+    SUITE_TEST(keys_that_stand_in_the_wrong_place),
+    SUITE_TEST(keys_and_job_files),
     SUITE_TEST(options_are_tried),
     SUITE_TEST(folders_that_are_made_are_no_mistake),
 };

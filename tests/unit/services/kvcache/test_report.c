@@ -8,6 +8,16 @@
 
 static struct fake_result r;
 
+static bool is_told(const char *name)
+{
+    for (unsigned i = 0; i < r.fields; i++) {
+        if (strcmp(r.field[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 START_TEST(numbers_come_as_they_went)
 {
     struct fake_net *net = kv_town_open(3, 0);
@@ -24,6 +34,8 @@ START_TEST(numbers_come_as_they_went)
     ck_assert_int_eq(fake_int(&r, 0, "set_times"), 1);
     ck_assert_int_eq(fake_int(&r, 0, "get_miss_times"), 1);
     ck_assert_int_gt(fake_int(&r, 0, "get_miss_median_ns"), 0);
+    ck_assert_int_eq(fake_int(&r, 0, "get_root_times"), 0);
+    ck_assert(!is_told("get_root_median_ns") && !is_told("get_root_p99_ns")); /* for there was none */
     fake_result_init(&r);
     report_fields((cw_request *)&r, bytes, length - 8);
     ck_assert_str_eq(fake_text(&r, 0, "state"), "another version");

@@ -55,7 +55,7 @@ class Fault(lab_kit.Case):
         for _ in range(3):
             self.assertEqual(run("leave", "1,0,0").stderr, "1,0,0 has left, and its daemon has ended; "
                              "cwlab restore 1,0,0 starts it again\n")
-            self.assertEqual(ask("status", "1,0,0", code=None)["daemons"][0]["state"], "dead")
+            self.assertEqual(rows("status", "1,0,0", code=None)[0]["state"], "dead")
             self.assertIn("dead already", run("leave", "1,0,0", code=2).stderr)
             run("restore", "1,0,0", "--wait")
         run("pause", "1,0,0", "1h")

@@ -107,18 +107,12 @@ static int print_version(const struct program *p, bool json)
     return rc < 0 ? EXIT_USAGE : EXIT_FINE;
 }
 
-static const char *option_nth(const void *context, size_t i)
-{
-    (void)context;
-    return i == 0 ? "--help" : "--version";
-}
-
 /* The first word is none of the `count` commands. Gives the exit code. */
 static int refuse_word(const struct program *p, const char *word, size_t count)
 {
+    static const char *const ours[] = {"--help", "--version", NULL};
     bool dashed = word[0] == '-';
-    const char *near = dashed ? nearest_name(word, strlen(word), option_nth, NULL, 2)
-                              : nearest_name(word, strlen(word), command_name, p, count + 1);
+    const char *near = dashed ? nearest_word(word, ours) : nearest_name(word, strlen(word), command_name, p, count + 1);
     const char *what = dashed ? "option" : "command";
     if (near != NULL) {
         fprintf(stderr, "%s: unknown %s '%s'; did you mean %s?\n", p->name, what, word, near);

@@ -25,10 +25,14 @@ START_TEST(the_name_that_was_meant)
         ck_assert_pstr_eq(near, rows[i].meant);
     }
     ck_assert_ptr_null(nearest_name("run", 3, nth, names, 0));
+    static const char *const ends[] = {"up", "down", NULL}, *const none[] = {NULL};
+    ck_assert_pstr_eq(nearest_word("dwn", ends), "down");
+    ck_assert_pstr_eq(nearest_word("sideways", ends), NULL);
+    ck_assert_ptr_null(nearest_word("up", none));
 }
 END_TEST
 
-/* Distance by distance: a name of six letters would be near up to three, but three wrong letters of six are too many. */
+/* Distance by distance; that most letters are right is a bound of its own. */
 START_TEST(as_many_letters_as_that)
 {
     static const struct {

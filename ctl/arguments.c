@@ -32,8 +32,8 @@ static size_t common_options(struct option option[COMMON], struct arguments *out
         [WATCH] = {"watch", OPTION_SPAN, TO(every), "[TIME]", "repeat the command every TIME (1s)", false},
         [ROUNDS] = {"rounds", OPTION_COUNT, TO(rounds), "N", "repeat the command N times: every 1s, or as --watch says",
                     false},
-        [TIMEOUT] = {"timeout", OPTION_SPAN, TO(timeout), "TIME",
-                     "give up when the daemon is silent for so long (10s)", false},
+        [TIMEOUT] = {"timeout", OPTION_SPAN, TO(timeout), "TIME", "give up when the daemon is silent for so long (10s)",
+                     false},
         [HELP] = {"help", OPTION_FLAG, TO(help), NULL, "what a command does, with examples", false},
         [VERSION] = {"version", OPTION_FLAG, TO(version), NULL, "print cwctl's version", false},
     };

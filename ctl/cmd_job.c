@@ -94,6 +94,7 @@ int run_job_show(struct call *call)
         if (job_world_ask(&w, words, call_patience(call), &rows, why) < 0 && w.code == EXIT_FINE) {
             (void)job_world_fail(&w, EXIT_NO, "%s", why);
         }
+        rows_type(&rows, "destroyed kept", "");
         for (size_t i = 0; i < rows.count; i++) {
             int64_t to = message_get_integer(rows.row[i], "to", 0);
             if (to > 0 && to <= UINT32_MAX && job_world_knows(&w, (cw_job)to)) {

@@ -94,15 +94,15 @@ int run_plan(struct call *call)
     }
     if (labels && !json) {
         rule(call->out);
-    } else if (!json) {
+    } else if (!json && (uint32_t)dims.x * dims.y * dims.z > 1) {
         fprintf(call->out, "%s%5s  %-17s  %s%s\n", table_bold(call->style), "CABLE", "FROM", "TO",
                 table_plain(call->style));
     }
     unsigned count = each_cable(dims, json ? print_json : labels ? print_labels : print_line, call);
     if (!json) {
         unsigned servers = (unsigned)dims.x * dims.y * dims.z;
-        fprintf(call->out, "\n%u server%s, %u cable%s\n", servers, servers == 1 ? "" : "s", count,
-                count == 1 ? "" : "s");
+        fprintf(call->out, "%s%u server%s, %u cable%s\n", count > 0 ? "\n" : "", servers, servers == 1 ? "" : "s",
+                count, count == 1 ? "" : "s");
     }
     return EXIT_FINE;
 }

@@ -4,6 +4,7 @@
  */
 #include "ctl/commands.h"
 
+#include "base/nearest.h"
 #include "commandline/units.h"
 
 #include <inttypes.h>
@@ -262,9 +263,34 @@ static cw_span patience_for(const struct call *call)
     return cw_span_add(call_patience(call), CW_NS(ns));
 }
 
+/* Is it one of the forms that the usage shows? Services take more, as "count=3", which is theirs to refuse. */
+static bool check_aim(const struct call *call)
+{
+    static const char *const aims[] = {"key", "all", "far", NULL};
+    const struct arguments *a = call->arguments;
+    const char *word = a->word[1], *more = a->words > 2 ? a->word[2] : NULL;
+    bool server = call_is_server(word), all = strcmp(word, "all") == 0;
+    bool known = server || strcmp(word, "to") == 0; /* "to SERVER" is how the service has it */
+    for (size_t i = 0; aims[i] != NULL; i++) {
+        known = known || strcmp(word, aims[i]) == 0;
+    }
+    if (!known) {
+        const char *near = nearest_word(word, aims);
+        fprintf(call->errors, "cwctl: ping %.60s: expected SERVER, key KEY, all or far [N]%s%s%s\n", word,
+                near != NULL ? "; did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
+    } else if ((server || all) && more != NULL && strchr(more, '=') == NULL) {
+        fprintf(call->errors, "cwctl: ping %s: what is '%.60s'? cwctl ping --help says what it takes\n", word, more);
+        known = false;
+    }
+    return known;
+}
+
 int run_ping(struct call *call)
 {
     const struct arguments *a = call->arguments;
+    if (!check_aim(call)) {
+        return EXIT_USAGE;
+    }
     if (strcmp(a->word[1], "all") == 0 && given(a, "count", -1) >= 0) {
         fprintf(call->errors, "cwctl: --count is not for ping all: each server gets one packet\n");
         return EXIT_USAGE;

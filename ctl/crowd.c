@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -205,8 +206,22 @@ static bool gather(const struct member *member, size_t count, struct rows *rows)
     return own;
 }
 
+enum { TITLE = 32 };
+
+/* "rtt_min_ns" as "RTT MIN": the unit stands behind the number. */
+static void write_title(const char *field, char out[static TITLE])
+{
+    size_t length = strlen(field);
+    length -= length > 3 && strcmp(field + length - 3, "_ns") == 0 ? 3 : 0;
+    snprintf(out, TITLE, "%.*s", (int)(length < TITLE ? length : TITLE - 1), field);
+    for (char *c = out; *c != '\0'; c++) {
+        *c = *c == '_' ? ' ' : (char)toupper((unsigned char)*c);
+    }
+}
+
 static void show_table(const struct call *call, const struct rows *rows, bool own)
 {
+    char title[TABLE_COLUMNS_MAX][TITLE];
     struct table_column columns[TABLE_COLUMNS_MAX + 1];
     unsigned n = 0;
     columns[n++] = (struct table_column){"asked", own ? "SERVER" : "ASKED", TABLE_TEXT};
@@ -217,6 +232,10 @@ static void show_table(const struct call *call, const struct rows *rows, bool ow
     }
     if (call->command->columns == NULL) {
         n = show_service_columns(rows, columns, n, own ? "server" : NULL);
+        for (unsigned i = 1; i < n && call->command->run != run_service; i++) { /* a service's fields are its own */
+            write_title(columns[i].field, title[i]);
+            columns[i].title = title[i];
+        }
     }
     columns[n] = (struct table_column){NULL, NULL, TABLE_TEXT};
     table_print(rows->row, rows->count, columns, call->style, call->out);

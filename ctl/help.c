@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "base/nearest.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* ---- Groups ------------------------------------------------------------------------------------------------------ */
@@ -92,10 +93,17 @@ static void print_rows(const char *word, const struct command *but, FILE *out)
     }
 }
 
+/* A summary as a sentence: in the lists of commands it has no capital. */
+static void print_sentence(const char *summary, FILE *out)
+{
+    fprintf(out, "%c%s.\n", toupper((unsigned char)summary[0]), summary + 1);
+}
+
 void help_command(const struct command *c, FILE *out)
 {
-    fprintf(out, "usage: cwctl %s%s%s%s\n\n%s.\n", c->name, c->usage[0] != '\0' ? " " : "", c->usage,
-            c->options[0] != '\0' ? " [options]" : "", c->summary);
+    fprintf(out, "usage: cwctl %s%s%s%s\n\n", c->name, c->usage[0] != '\0' ? " " : "", c->usage,
+            c->options[0] != '\0' ? " [options]" : "");
+    print_sentence(c->summary, out);
     if (c->text[0] != '\0') {
         fputc('\n', out);
         print_wrapped(c->text, out);
@@ -126,7 +134,8 @@ void help_group(const char *word, FILE *out)
         text = strcmp(groups[i].word, word) == 0 ? groups[i].text : text;
     }
     CHECK(summary != NULL); /* each group has a row of the table */
-    fprintf(out, "usage: cwctl %s COMMAND [words] [options]\n\n%s.\n", word, summary);
+    fprintf(out, "usage: cwctl %s COMMAND [words] [options]\n\n", word);
+    print_sentence(summary, out);
     if (text[0] != '\0') {
         fputc('\n', out);
         print_wrapped(text, out);

@@ -205,9 +205,13 @@ static int run(const struct command *c, const struct arguments *a, const struct 
     return finish(code);
 }
 
-/* "help kv" is "kv --help". */
+/* "help kv" and "kv help" are "kv --help". */
 static void take_help_word(struct arguments *a)
 {
+    if (a->words == 2 && strcmp(a->word[1], "help") == 0 && help_group_size(a->word[0]) > 0) {
+        a->words--;
+        a->help = true;
+    }
     if (a->words > 0 && strcmp(a->word[0], "help") == 0) {
         a->words--;
         memmove(a->word, a->word + 1, (size_t)a->words * sizeof *a->word);

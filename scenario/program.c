@@ -107,6 +107,23 @@ static int print_version(const struct program *p, bool json)
     return rc < 0 ? EXIT_USAGE : EXIT_FINE;
 }
 
+/* The first word is none of the `count` commands. Gives the exit code. */
+static int refuse_word(const struct program *p, const char *word, size_t count)
+{
+    static const char *const ours[] = {"--help", "--version", NULL};
+    bool dashed = word[0] == '-';
+    const char *near = dashed ? nearest_word(word, ours) : nearest_name(word, strlen(word), command_name, p, count + 1);
+    const char *what = dashed ? "option" : "command";
+    if (near != NULL) {
+        fprintf(stderr, "%s: unknown %s '%s'; did you mean %s?\n", p->name, what, word, near);
+    } else if (dashed) {
+        fprintf(stderr, "%s: the command comes first, and then its options: %s COMMAND %s\n", p->name, p->name, word);
+    } else {
+        fprintf(stderr, "%s: unknown command '%s'; %s --help lists them\n", p->name, word, p->name);
+    }
+    return EXIT_USAGE;
+}
+
 int program_main(const struct program *p, int argc, char **argv)
 {
     if (argc > 2 && strcmp(argv[1], "complete") == 0) {
@@ -136,13 +153,7 @@ int program_main(const struct program *p, int argc, char **argv)
             return about ? c->run(c, 2, asked) : c->run(c, argc - 1, argv + 1);
         }
     }
-    const char *near = nearest_name(word, strlen(word), command_name, p, count + 1);
-    if (near != NULL) {
-        fprintf(stderr, "%s: unknown command '%s'; did you mean %s?\n", p->name, word, near);
-    } else {
-        fprintf(stderr, "%s: unknown command '%s'; %s --help lists them\n", p->name, word, p->name);
-    }
-    return EXIT_USAGE;
+    return refuse_word(p, word, count);
 }
 
 /* ---- A command --------------------------------------------------------------------------------------------------- */

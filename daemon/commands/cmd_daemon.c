@@ -2,6 +2,7 @@
 /*
  * cmd_daemon.c - the daemon itself: its configuration, its log, its end.
  */
+#include "base/nearest.h"
 #include "daemon/commands/commands.h"
 #include "daemon/host/log.h"
 
@@ -21,6 +22,17 @@ void cmd_config(struct request *r)
     request_done(r, 0);
 }
 
+static void refuse_level(struct request *r, const char *word)
+{
+    static const char *const levels[] = {"error", "warn", "info", "debug", NULL};
+    const char *near = nearest_word(word, levels);
+    if (near != NULL) {
+        request_refuse(r, -EINVAL, "'%.40s' is no level of the log; did you mean %s?", word, near);
+    } else {
+        request_refuse(r, -EINVAL, "'%.40s' is no level of the log; levels are error, warn, info, debug", word);
+    }
+}
+
 void cmd_log_level(struct request *r)
 {
     const struct request_line *line = request_line(r);
@@ -28,8 +40,7 @@ void cmd_log_level(struct request *r)
     cw_level level = log_level(log);
     if (line->argc > 0) {
         if (!log_level_parse(line->argv[0], &level)) {
-            request_refuse(r, -EINVAL, "'%.40s' is no level of the log; levels are error, warn, info, debug",
-                           line->argv[0]);
+            refuse_level(r, line->argv[0]);
             return;
         }
         log_set_level(log, level);

@@ -57,6 +57,20 @@ const char *nearest_name(const char *name, size_t length, nearest_nth_fn *nth, c
             best = candidate;
         }
     }
-    bool near = best_distance <= 1 + length / 3 && 2 * best_distance <= length;
-    return near || best_distance == 0 ? best : NULL;
+    bool mostly = best_distance == 1 ? length > 1 : 2 * best_distance < length;
+    return best_distance == 0 || (mostly && best_distance <= 1 + length / 3) ? best : NULL;
+}
+
+static const char *word_nth(const void *context, size_t i)
+{
+    return ((const char *const *)context)[i];
+}
+
+const char *nearest_word(const char *name, const char *const *words)
+{
+    size_t count = 0;
+    while (words[count] != NULL) {
+        count++;
+    }
+    return nearest_name(name, strlen(name), word_nth, words, count);
 }

@@ -316,17 +316,11 @@ static int check_link(const struct fault *f)
     return PROGRAM_GO;
 }
 
-static const char *end_nth(const void *context, size_t i)
-{
-    (void)context;
-    return i == 0 ? "up" : "down";
-}
-
 /* Is the third word up or down? PROGRAM_GO, or the exit code. */
 static int check_end(const struct fault *f)
 {
-    const char *word = f->words.word[2];
-    const char *near = nearest_name(word, strlen(word), end_nth, NULL, 2);
+    static const char *const ends[] = {"up", "down", NULL};
+    const char *word = f->words.word[2], *near = nearest_word(word, ends);
     if (strcmp(word, "up") == 0 || strcmp(word, "down") == 0) {
         return PROGRAM_GO;
     }
@@ -373,7 +367,11 @@ static int loss_one(const struct program_command *self, int argc, char **argv)
     const char *said = f.words.word[2];
     const char *share = strcmp(said, "none") == 0 ? "0%" : strcmp(said, "all") == 0 ? "100%" : said;
     if (quantity_ppm(share, strlen(share), &ppm) < 0 || ppm > 1000000) {
-        return program_refuse(self, "'%s' is no share: expected as 5%%, none or all", said);
+        static const char *const words[] = {"none", "all", NULL};
+        const char *near = nearest_word(said, words);
+        return program_refuse(self, "'%s': expected a share from 0 to 100%%, as 5%% or 200ppm, or none or all%s%s%s",
+                              said, near != NULL ? "; did you mean " : "", near != NULL ? near : "",
+                              near != NULL ? "?" : "");
     }
     snprintf(text, sizeof text, "%u", ppm);
     const char *args[] = {f.words.word[0], f.words.word[1], text};

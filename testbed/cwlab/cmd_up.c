@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/nearest.h"
 #include "base/quantity.h"
 #include "services/builtin.h"
 #include "testbed/cwlab/await.h"
@@ -53,6 +54,15 @@ static int add_service(const struct program_command *self, struct lab *lab, cons
     return PROGRAM_GO;
 }
 
+/* The value of an option is none of these words, which are NULL at the end. */
+static int refuse_word(const struct program_command *self, const char *option, const char *value, const char *expected,
+                       const char *const *words)
+{
+    const char *near = nearest_word(value, words);
+    return program_refuse(self, "%s %s: expected %s%s%s%s", option, value, expected,
+                          near != NULL ? "; did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
+}
+
 static int choose_driver(const struct program_command *self, struct lab *lab, const char *word)
 {
     char why[LAB_WHY];
@@ -64,7 +74,8 @@ static int choose_driver(const struct program_command *self, struct lab *lab, co
         return PROGRAM_GO;
     }
     if (lab_driver_parse(word, &lab->driver) < 0) {
-        return program_refuse(self, "--driver %s: expected netns, process or auto", word);
+        static const char *const words[] = {"netns", "process", "auto", NULL};
+        return refuse_word(self, "--driver", word, "netns, process or auto", words);
     }
     if (lab->driver == LAB_NETNS && launch_allowed(why) < 0) {
         return program_refuse(self, "%s", why);
@@ -108,13 +119,15 @@ static int read_choice(const struct program_command *self, struct choice *c, con
         return program_refuse(self, "%s", why);
     }
     if (lab_shim_parse(c->shim, &lab->shim) < 0) {
-        return program_refuse(self, "--shim %s: expected raw, pcap or udp", c->shim);
+        static const char *const words[] = {"raw", "pcap", "udp", NULL};
+        return refuse_word(self, "--shim", c->shim, "raw, pcap or udp", words);
     }
     if (c->mtu < 1500 || c->mtu > 9000) {
         return program_refuse(self, "--mtu %u: expected 1500 to 9000", c->mtu);
     }
     if (strcmp(c->timers, "fast") != 0 && strcmp(c->timers, "default") != 0) {
-        return program_refuse(self, "--timers %s: expected fast or default", c->timers);
+        static const char *const words[] = {"fast", "default", NULL};
+        return refuse_word(self, "--timers", c->timers, "fast or default", words);
     }
     if (c->scale > SCALE_MOST) {
         return program_refuse(self, "--scale %lu: expected 1 to %d, or 0", (unsigned long)c->scale, SCALE_MOST);

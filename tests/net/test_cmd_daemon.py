@@ -17,6 +17,7 @@ class Daemon(ctl_kit.Case):
         self.assertEqual(self.cwctl("log level debug"), "debug\n")
         self.assertEqual(self.rows("log level"), [{"level": "debug"}])
         self.refused("log level loud", "levels are error, warn, info, debug", code=2)
+        self.refused("log level inof", "did you mean info?", code=2)
 
 
 class Leave(ctl_kit.Case):

@@ -295,6 +295,11 @@ class Files(ctl_kit.Case):
 class NoFolder(ctl_kit.Case):
     config = 'torus { dims = "3x1x1"; coordinate = all }\n'
 
+    def test_before_there_is_one(self):
+        self.assertEqual(self.cwctl("file status"), "no file is on its way from this server or to it, and none was in "
+                         "the last 10 minutes\n")
+        self.assertEqual(self.rows("file status"), [])
+
     def test_it_is_said(self):
         text = self.cwctl("file send", OWN, "--to", "all", code=1)
         self.assertEqual(text.count("it takes no files: service multicast { options { folder = "), 2)

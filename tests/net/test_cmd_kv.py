@@ -94,6 +94,8 @@ class Kv(ctl_kit.Case):
         self.assertLessEqual(len(hot), 3)
         [warm] = [row for row in self.rows("kv hot 1000") if row["key"] == "warm"]
         self.assertIn(warm["root"], ctl_kit.SERVERS)
+        self.assertIsInstance(warm["copies"], list)
+        self.assertTrue(set(warm["copies"]) <= set(ctl_kit.SERVERS), warm)
         self.assertIn("PER SECOND", self.cwctl("kv hot"))
         self.refused("kv hot many", "1 to 1000", code=2)
 

@@ -8,6 +8,7 @@ class Node(ctl_kit.Case):
     def test_status(self):
         text = self.cwctl("status")
         self.assertRegex(text, r"^server +0,0,0\nstate +serving\n")
+        self.assertRegex(text, r"(?m)^servers in view +27 of 27$")
         self.assertRegex(text, r"(?m)^links up +\+x -x \+y -y \+z -z$")
         [row] = self.rows("--server 1,2,0 status")
         self.assertEqual(row["server"], "1,2,0")

@@ -20,9 +20,11 @@ class Service(ctl_kit.Case):
         self.assertRegex(self.cwctl("ping all"), "^26 sent, 26 answered, 0 lost\n")
         [row] = self.rows("ping far 12")
         self.assertEqual((row["hops_there_min"], row["hops_back_min"]), (12, 12))
+        self.refused("ping kye hello", "ping kye: expected SERVER, key KEY, all or far [N]; did you mean key?", code=2)
+        self.refused("ping 1,1,1 2", "what is '2'?", code=2)
         self.refused("ping far 0", "hops is a whole number from 1 to ", code=2)
         self.refused("ping all --count 2", "--count is not for ping all: each server gets one packet", code=2)
-        self.refused("ping 1,1", "commands are to SERVER", code=2)
+        self.refused("ping 1,1", "expected SERVER, key KEY", code=2)
         self.refused("ping 3,3,3", "not a server of this torus", code=2)
         self.refused("ping 1,1,1 --size 5", "size is a whole number from 16 to ", code=2)
         self.refused("ping 1,1,1 --lost-after 0",

@@ -407,7 +407,7 @@ int file_send_stop(struct files *f, cw_request *r, int argc, const char *const *
     uint64_t id;
     if (argc != 2 || words_number(argv[1], 1, UINT32_MAX, &id) < 0) {
         return refuse_request(r,
-                              "expected: file-stop ID; \"cwctl file status\" shows the ids of what is sent from here");
+                              "expected the ID of a sending: cwctl file status shows those of what is sent from here");
     }
     struct file_send *send = f->sends;
     while (send != NULL && (send->id != id || send->over)) {

@@ -73,7 +73,7 @@ class Ctl(lab_kit.Case):
         module = lab_kit.OPTIONS.module
         self.up("2x2x1")
         done = run("ctl", "0,0,0", "services", "load", module, "--everywhere").stdout
-        self.assertEqual(done.split()[:5], ["SERVER", "service", "job", "version", "build"])
+        self.assertEqual(done.split()[:5], ["SERVER", "SERVICE", "JOB", "VERSION", "BUILD"])
         there = self.services("hitcount")
         self.assertEqual(len(there), 4)
         self.assertRegex(there["1,0,0"]["build"], "^[0-9a-f]{12}$")

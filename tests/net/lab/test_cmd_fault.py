@@ -55,7 +55,7 @@ class Fault(lab_kit.Case):
         for _ in range(3):
             self.assertEqual(run("leave", "1,0,0").stderr, "1,0,0 has left, and its daemon has ended; "
                              "cwlab restore 1,0,0 starts it again\n")
-            self.assertEqual(ask("status", "1,0,0", code=None)["daemons"][0]["state"], "dead")
+            self.assertEqual(rows("status", "1,0,0", code=None)[0]["state"], "dead")
             self.assertIn("dead already", run("leave", "1,0,0", code=2).stderr)
             run("restore", "1,0,0", "--wait")
         run("pause", "1,0,0", "1h")
@@ -113,6 +113,8 @@ class Fault(lab_kit.Case):
                             ("+x sideways", "'sideways': expected up or down\n")):
             self.assertIn(said, run("link", "0,0,0", *words.split(), code=2).stderr)
         self.assertIn("'+w' is no link", run("loss", "0,0,0", "+w", "all", code=2).stderr)
+        self.assertIn("did you mean none?", run("loss", "0,0,0", "+x", "nnoe", code=2).stderr)
+        self.assertIn("'5': expected a share from 0", run("loss", "0,0,0", "+x", "5", code=2).stderr)
         self.assertIn("no share", run("loss", "0,0,0", "+x", "much", code=2).stderr)
 
 

@@ -111,7 +111,10 @@ class Up(lab_kit.Case):
 
     def test_what_is_wrong(self):
         for words, said in (
-                (["3x3"], "no dimensions"), (["3x3x3", "--driver", "vm"], "expected netns"), ([], "shape of the torus"),
+                (["3x3"], "no dimensions"), (["3x3x3", "--driver", "vm"], "expected netns"),
+                (["3x3x3", "--shim", "pcpa"], "did you mean pcap?"), (["3x3x3", "--timers", "fsat"], "mean fast?"),
+                (["3x3x3", "--patience", "5"], "--patience 5: expected a time with its unit, as 5s or 200ms"),
+                ([], "shape of the torus"),
                 (["3x3x3", "--mtu", "100"], "expected 1500"), (["3x3x3", "--name", "a/b"], "no name for a lab"),
                 (["3x3x3", "--service", "nosuch"], "expected a service that is built in"),
                 (["3x3x3", "--shim", "wire"], "expected raw"),

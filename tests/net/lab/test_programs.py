@@ -206,6 +206,11 @@ class Programs(lab_kit.Case):
             self.assertEqual(done.returncode, 2, words)
             self.assertIn(f"did you mean {meant}?", done.stderr)
         run("help", "nonsense", code=2)
+        pages = [subprocess.run([program("cwctl"), *words.split()], capture_output=True, text=True, check=True).stdout
+                 for words in ("kv --help", "help kv", "kv help")]
+        self.assertEqual(pages[0], pages[1])
+        self.assertEqual(pages[0], pages[2])
+        self.assertIn("\n\nValues of the cache, and the caches of the whole torus.\n", pages[0])
 
 
 if __name__ == "__main__":

@@ -25,21 +25,29 @@ START_TEST(the_name_that_was_meant)
         ck_assert_pstr_eq(near, rows[i].meant);
     }
     ck_assert_ptr_null(nearest_name("run", 3, nth, names, 0));
+    static const char *const ends[] = {"up", "down", NULL}, *const none[] = {NULL};
+    ck_assert_pstr_eq(nearest_word("dwn", ends), "down");
+    ck_assert_pstr_eq(nearest_word("sideways", ends), NULL);
+    ck_assert_ptr_null(nearest_word("up", none));
 }
 END_TEST
 
-/* Distance by distance: a name of six letters is near up to three. */
+/* Distance by distance; that most letters are right is a bound of its own. */
 START_TEST(as_many_letters_as_that)
 {
     static const struct {
         const char *name, *only;
         bool near;
     } rows[] = {
-        {"kitten", "sitting", true},   /* 3 */
-        {"kitten", "sittings", false}, /* 4 */
+        {"kittens", "sittings", true},   /* 2 */
+        {"kittens", "sitting", true},    /* 3 of 7 */
+        {"kittens", "sittingly", false}, /* 4 */
+        {"kitten", "sitting", false},    /* 3 of 6 */
         {"ab", "ba", true},
-        {"foo", "top", false},  /* 2 of 3 letters would be wrong */
-        {"stop", "shot", true}, /* 2 of 4 */
+        {"foo", "top", false},   /* 2 of 3 letters would be wrong */
+        {"stop", "shot", false}, /* 2 of 4 */
+        {"stopp", "shop", true}, /* 2 of 5 */
+        {"nope", "top", false},
         {"a", "b", false},
         {"a", "a", true},
         {"ab", "cd", false},

@@ -111,6 +111,16 @@ START_TEST(an_unknown_command_names_the_nearest)
     ck_assert_str_eq(text, "probe: unknown command 'ad'; did you mean add?\n");
     ck_assert_int_eq(call(STDERR_FILENO, text, sizeof text, 2, far), EXIT_USAGE);
     ck_assert_str_eq(text, "probe: unknown command 'zzzzzz'; probe --help lists them\n");
+    static const char *const others[][2] = {
+        {"hlep", "probe: unknown command 'hlep'; did you mean help?\n"},
+        {"--hlep", "probe: unknown option '--hlep'; did you mean --help?\n"},
+        {"--number", "probe: the command comes first, and then its options: probe COMMAND --number\n"},
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        const char *const words[] = {"probe", others[i][0], NULL};
+        ck_assert_int_eq(call(STDERR_FILENO, text, sizeof text, 2, words), EXIT_USAGE);
+        ck_assert_str_eq(text, others[i][1]);
+    }
 }
 END_TEST
 

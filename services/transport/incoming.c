@@ -275,7 +275,7 @@ static struct transport_message message_of(const struct peer *p, const struct se
         .key = d->key,
         .request = (d->flags & DATA_REQUEST) != 0,
         .reply_to = {rx->src_job, rx->src_process, rx->src_server, p->port, d->request},
-        .asker = {rx->src_job, rx->src_process, rx->src_server, p->port, d->message},
+        .asker = {rx->src_job, rx->src_process, rx->src_server, p->port, d->message, p->background},
         .head_length = d->head_bytes,
     };
     memcpy(m.head, d->head, d->head_bytes);

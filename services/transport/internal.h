@@ -143,11 +143,13 @@ struct peer {
     struct peer *next; /* in its bucket */
     struct list_node age;
     struct list_node touched;
+    struct list_node parked;
     struct due due;
     cw_time used;
     cw_job job;
     cw_process process;
     cw_port port;
+    bool background; /* what is exchanged with it waits in the background place of whoever sends it */
     cw_coord server;
 
     /* What we send. */
@@ -192,7 +194,7 @@ struct peer {
     bool ack_now;
 };
 
-enum { TRANSPORT_COUNTERS = 10 };
+enum { TRANSPORT_COUNTERS = 10, PLACES = 2 };
 
 struct transport {
     cw_svc *user;
@@ -205,16 +207,18 @@ struct transport {
     cw_time now;
     unsigned depth; /* of turns: a callback may call in again */
     bool closing;
-    bool blocked; /* the service's queue is full: on_writable follows */
-    cw_time blocked_until;
+    /* By place (cw_place): there is no room in the service's queue, and on_writable follows. */
+    bool blocked[PLACES];
+    cw_time blocked_until[PLACES];
     cw_timer *timer;
     cw_time timer_at;
     bool timer_failed; /* the last turn could not start the timer it needs: the next turn tries again */
     struct heap due;
     void *due_memory;
     uint64_t orders;
-    struct list touched; /* peers that may have something to send */
-    struct list age;     /* all peers, the one that was idle longest first */
+    struct list touched[PLACES]; /* peers that may have something to send, by the place of their data */
+    struct list parked;          /* peers of the background that were left alone while their place was full */
+    struct list age;             /* all peers, the one that was idle longest first */
     struct peer **bucket;
     uint32_t buckets; /* a power of two */
     struct list finished, retry, incoming;
@@ -262,9 +266,22 @@ void transport_due(struct transport *t, struct due *due, cw_time at);
 
 /* ---- peers.c ----------------------------------------------------------------------------------------------------- */
 
-struct peer *peer_find(const struct transport *t, cw_job job, cw_process process, cw_port port);
+/* Who a peer is. */
+struct peer_name {
+    cw_job job;
+    cw_process process;
+    cw_port port;
+    bool background;
+};
+
+struct peer *peer_find(const struct transport *t, struct peer_name name);
 /* The peer that is remembered, or a new one, for which an idle one may be forgotten. NULL: no room, or no memory. */
-struct peer *peer_get(struct transport *t, cw_job job, cw_process process, cw_port port, cw_coord server);
+struct peer *peer_get(struct transport *t, struct peer_name name, cw_coord server);
+/* In which place its data waits. */
+static inline cw_place peer_place(const struct peer *p)
+{
+    return p->background ? CW_PLACE_BACKGROUND : CW_PLACE_MAIN;
+}
 /* Marks the peer as used now, and as one that may have something to send. */
 void peer_touch(struct transport *t, struct peer *p);
 /* Nothing is under way in either direction. */
@@ -353,8 +370,10 @@ void incoming_untell(struct peer *p, const struct segment_note *note, unsigned n
 
 /* ---- sending.c --------------------------------------------------------------------------------------------------- */
 
-/* Lets all touched peers send, one packet each in turn. */
+/* Lets all touched peers send, one packet each in turn, those of the foreground first. */
 void sending_flush(struct transport *t);
+/* There may be room in that place again. */
+void sending_unblock(struct transport *t, cw_place place);
 /* Sends one packet that may get lost: it is dropped when it cannot be sent. */
 void sending_control(struct transport *t, const struct peer *p, const struct segment *s);
 /* How many ns a traced packet waited in queues on its way here. */

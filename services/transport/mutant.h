@@ -25,6 +25,8 @@ enum transport_mutant {
     TP_MUTANT_LOST_STARVES = 13,   /* rule 16: a message that waits for more bytes does not repeat what was lost */
     TP_MUTANT_NO_TURNS = 14,       /* rule 17: of the messages to one peer the first sends as much as it may */
     TP_MUTANT_NEXT_PLACE = 15,     /* rule 5: in the second place of a part the part begins once more */
+    TP_MUTANT_MAIN_PLACE = 16,     /* rule 18: data of the background waits in the main place */
+    TP_MUTANT_BACKGROUND_BLOCKS = 17, /* rule 18: where the background place is full, nobody sends */
 };
 
 #ifdef CW_MUTANTS

@@ -196,7 +196,8 @@ void outgoing_route(struct transport *t, struct outgoing *m)
         outgoing_finish(t, m, -ENETUNREACH);
         return;
     }
-    struct peer *p = peer_get(t, m->to.job, process, m->to.port, server);
+    const struct peer_name name = {m->to.job, process, m->to.port, (m->flags & TRANSPORT_BACKGROUND) != 0};
+    struct peer *p = peer_get(t, name, server);
     if (p == NULL) {
         retry_later(t, m); /* all that are remembered are busy */
         return;

@@ -7,18 +7,24 @@
 
 #include <stdlib.h>
 
-static uint32_t bucket_of(const struct transport *t, cw_job job, cw_process process, cw_port port)
+static uint32_t bucket_of(const struct transport *t, struct peer_name name)
 {
-    uint64_t mixed = ((uint64_t)job << 32 | process) * UINT64_C(0x9e3779b97f4a7c15) + port;
+    uint64_t last = (uint64_t)name.background << 16 | name.port;
+    uint64_t mixed = ((uint64_t)name.job << 32 | name.process) * UINT64_C(0x9e3779b97f4a7c15) + last;
     mixed ^= mixed >> 29;
     mixed *= UINT64_C(0xbf58476d1ce4e5b9);
     return (uint32_t)(mixed >> 32) & (t->buckets - 1);
 }
 
-struct peer *peer_find(const struct transport *t, cw_job job, cw_process process, cw_port port)
+static bool is_named(const struct peer *p, struct peer_name name)
 {
-    struct peer *p = t->bucket[bucket_of(t, job, process, port)];
-    while (p != NULL && (p->process != process || p->job != job || p->port != port)) {
+    return p->process == name.process && p->job == name.job && p->port == name.port && p->background == name.background;
+}
+
+struct peer *peer_find(const struct transport *t, struct peer_name name)
+{
+    struct peer *p = t->bucket[bucket_of(t, name)];
+    while (p != NULL && !is_named(p, name)) {
         p = p->next;
     }
     return p;
@@ -47,9 +53,9 @@ static bool forget_one(struct transport *t)
     return false;
 }
 
-struct peer *peer_get(struct transport *t, cw_job job, cw_process process, cw_port port, cw_coord server)
+struct peer *peer_get(struct transport *t, struct peer_name name, cw_coord server)
 {
-    struct peer *p = peer_find(t, job, process, port);
+    struct peer *p = peer_find(t, name);
     if (p != NULL) {
         p->server = server;
         return p;
@@ -61,9 +67,10 @@ struct peer *peer_get(struct transport *t, cw_job job, cw_process process, cw_po
     if (p == NULL) {
         return NULL;
     }
-    p->job = job;
-    p->process = process;
-    p->port = port;
+    p->job = name.job;
+    p->process = name.process;
+    p->port = name.port;
+    p->background = name.background;
     p->server = server;
     p->hello_due = CW_NEVER;
     p->loss_due = CW_NEVER;
@@ -77,7 +84,7 @@ struct peer *peer_get(struct transport *t, cw_job job, cw_process process, cw_po
     list_init(&p->incoming);
     rtt_init(&p->rtt, t->now);
     p->due = (struct due){.kind = DUE_PEER, .order = ++t->orders};
-    uint32_t bucket = bucket_of(t, job, process, port);
+    uint32_t bucket = bucket_of(t, name);
     p->next = t->bucket[bucket];
     t->bucket[bucket] = p;
     list_push_back(&t->age, &p->age);
@@ -90,13 +97,14 @@ void peer_touch(struct transport *t, struct peer *p)
     p->used = t->now;
     list_move_back(&t->age, &p->age);
     if (!list_is_linked(&p->touched)) {
-        list_push_back(&t->touched, &p->touched);
+        list_push_back(&t->touched[peer_place(p)], &p->touched);
     }
 }
 
 void peer_free(struct transport *t, struct peer *p)
 {
-    struct peer **at = &t->bucket[bucket_of(t, p->job, p->process, p->port)];
+    const struct peer_name name = {p->job, p->process, p->port, p->background};
+    struct peer **at = &t->bucket[bucket_of(t, name)];
     while (*at != p) {
         at = &(*at)->next;
     }
@@ -104,6 +112,9 @@ void peer_free(struct transport *t, struct peer *p)
     list_remove(&p->age);
     if (list_is_linked(&p->touched)) {
         list_remove(&p->touched);
+    }
+    if (list_is_linked(&p->parked)) {
+        list_remove(&p->parked);
     }
     transport_due(t, &p->due, CW_NEVER);
     flight_close(&p->flight);

@@ -38,6 +38,7 @@ static struct outgoing *make(struct transport *t, enum outgoing_kind kind, const
     if (options->size < sizeof *options || options->timeout.ns < 0 ||
         (data->size > 0 && data->bytes == NULL && data->read == NULL) ||
         ((options->flags & TRANSPORT_COPY) && data->read != NULL) ||
+        ((options->flags & TRANSPORT_BACKGROUND) && !t->config.background) ||
         segment_parts(data->size, part) > SEGMENT_PARTS_MAX ||
         (to->kind == CW_TO_SERVER && !cw_server_valid(t->user, to->server))) {
         return NULL;
@@ -228,7 +229,8 @@ int transport_resume(struct transport *t, uint64_t incoming)
 int transport_permit(struct transport *t, const struct transport_asker *asker)
 {
     transport_enter(t);
-    struct peer *p = peer_find(t, asker->job, asker->process, asker->port);
+    const struct peer_name name = {asker->job, asker->process, asker->port, asker->background};
+    struct peer *p = peer_find(t, name);
     bool known = p != NULL && p->in_open;
     if (known) {
         const struct segment s = {.kind = SEGMENT_PERMIT, .out = p->in_out, .in = p->in_name, .number = asker->message};

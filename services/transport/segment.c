@@ -254,7 +254,7 @@ static bool decode_data(const uint8_t *p, size_t length, struct segment_data *ou
 
 static int decode_segment(const uint8_t *p, size_t length, struct segment *out)
 {
-    if (out->flags == 0 || out->flags > (FLAG_ACK | FLAG_DATA | FLAG_NOW)) {
+    if (out->flags > (FLAG_ACK | FLAG_DATA | FLAG_NOW | FLAG_BACKGROUND)) {
         return -EPROTO;
     }
     if (out->flags & FLAG_ACK) {
@@ -283,7 +283,8 @@ int segment_decode(const uint8_t *bytes, size_t length, struct segment *out)
     if (out->kind == SEGMENT_SEGMENT) {
         return decode_segment(p, length - SEGMENT_HEAD_BYTES, out);
     }
-    if (out->kind < SEGMENT_HELLO || out->kind > SEGMENT_PERMIT || out->flags != 0 || length != segment_head(out)) {
+    if (out->kind < SEGMENT_HELLO || out->kind > SEGMENT_PERMIT || (out->flags & ~FLAG_BACKGROUND) != 0 ||
+        length != segment_head(out)) {
         return -EPROTO;
     }
     out->out = get_be32(p);

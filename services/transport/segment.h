@@ -30,6 +30,9 @@
  * of no other message that its sender has under way. Packets on tori overtake one another, so a message's head is in
  * every part that leaves before the sender has heard that one has come: whichever part is first begins the message.
  *
+ * FLAG_BACKGROUND is in the flags of all kinds: the packet is of an association, or about one, by which messages go that
+ * wait in the background place of their sender. Two instances may have one of each sort in each direction.
+ *
  * An association is one direction between two instances; both names in it are fresh, so that nothing from an earlier
  * one is taken for one of a later one. Packets are numbered as they leave, also those that repeat a part: an
  * acknowledgement says which one came.
@@ -64,7 +67,12 @@ enum segment_kind {
     SEGMENT_PERMIT = 6,
 };
 
-enum { FLAG_ACK = 1, FLAG_DATA = 2, FLAG_NOW = 4 /* the sender waits for the acknowledgement */ };
+enum {
+    FLAG_ACK = 1,
+    FLAG_DATA = 2,
+    FLAG_NOW = 4, /* the sender waits for the acknowledgement */
+    FLAG_BACKGROUND = 8,
+};
 enum { DATA_KEY = 1, DATA_REQUEST = 2, DATA_ANSWER = 4 };
 
 enum segment_note_kind {

@@ -3,6 +3,10 @@
  * sending.c - what leaves now. The peers that were touched send in turns, one packet each, until their windows are
  * full, nothing is left, or the service's queue is full. In the last case on_writable goes on with the peer whose turn
  * it was.
+ *
+ * Data of the background waits in the service's background place. Everything else, acknowledgements of such data too,
+ * waits in the main one: it is little, and others wait for it. So a background place that is full, or whose turn does
+ * not come, stops nothing else (rule 18).
  */
 #include "services/transport/internal.h"
 
@@ -13,12 +17,19 @@ enum {
     ACK_EVERY = 4, /* packets */
     ACK_MOST = SEGMENT_ACK_BYTES + 8 * SEGMENT_WORDS + SEGMENT_NOTE_BYTES * SEGMENT_NOTES,
 };
-#define BLOCKED_MOST CW_MS(1) /* then we try again, should on_writable not have come */
+/* Then we try again, should on_writable not have come; in the background a turn may well not come for long. */
+#define BLOCKED_MOST CW_MS(1)
+#define BLOCKED_MOST_BACKGROUND CW_MS(10)
 #define UNREACHABLE_WAIT CW_MS(2)
 
 static cw_to address_of(const struct peer *p)
 {
     return (cw_to){.kind = CW_TO_SERVER, .job = p->job, .port = p->port, .server = p->server, .process = p->process};
+}
+
+static uint8_t class_of(const struct peer *p)
+{
+    return p->background ? FLAG_BACKGROUND : 0;
 }
 
 /* Makes a packet: the head of s and, behind it, `room` bytes for the caller to fill at *body. NULL: no memory. */
@@ -45,11 +56,15 @@ uint32_t sending_waited(const cw_packet *p)
     return waited > UINT32_MAX ? UINT32_MAX : (uint32_t)waited;
 }
 
-static int launch(struct transport *t, const struct peer *p, cw_packet *packet, bool traced)
+enum launch { LAUNCH_PLAIN, LAUNCH_TRACED, LAUNCH_BACKGROUND };
+
+static int launch(struct transport *t, const struct peer *p, cw_packet *packet, enum launch how)
 {
+    static const cw_send_options traced = {CW_SEND_INIT, .trace = true};
+    static const cw_send_options background = {CW_SEND_INIT, .place = CW_PLACE_BACKGROUND};
+    static const cw_send_options *const options[] = {NULL, &traced, &background};
     const cw_to to = address_of(p);
-    const cw_send_options options = {CW_SEND_INIT, .trace = true};
-    int rc = cw_send(t->user, packet, &to, traced ? &options : NULL);
+    int rc = cw_send(t->user, packet, &to, options[how]);
     if (rc < 0) {
         cw_packet_free(t->user, packet);
         return rc;
@@ -63,9 +78,10 @@ void sending_control(struct transport *t, const struct peer *p, const struct seg
     struct segment named = *s;
     uint8_t *body;
     named.port = t->config.port;
+    named.flags |= class_of(p);
     cw_packet *packet = make(t, &named, 0, &body);
     if (packet != NULL) {
-        (void)launch(t, p, packet, s->kind == SEGMENT_WELCOME);
+        (void)launch(t, p, packet, s->kind == SEGMENT_WELCOME ? LAUNCH_TRACED : LAUNCH_PLAIN);
     }
 }
 
@@ -106,12 +122,12 @@ static void acked(struct transport *t, struct peer *p)
 /* Sends an acknowledgement alone. */
 static int send_ack(struct transport *t, struct peer *p)
 {
-    struct segment s = {.kind = SEGMENT_SEGMENT, .flags = FLAG_ACK, .port = t->config.port};
+    struct segment s = {.kind = SEGMENT_SEGMENT, .flags = FLAG_ACK | class_of(p), .port = t->config.port};
     struct outcomes before = p->outcomes;
     uint8_t *body;
     fill_ack(t, p, &s.ack, SEGMENT_NOTES);
     cw_packet *packet = make(t, &s, 0, &body);
-    int rc = packet == NULL ? -ENOMEM : launch(t, p, packet, false);
+    int rc = packet == NULL ? -ENOMEM : launch(t, p, packet, LAUNCH_PLAIN);
     if (rc == -EAGAIN) {
         p->outcomes = before;
         incoming_untell(p, s.ack.note, s.ack.notes);
@@ -195,12 +211,12 @@ static int send_part(struct transport *t, struct peer *p, struct outgoing *m, ui
         return -ENOMEM;
     }
     size_t length = segment_part_bytes(m->data.size, m->part, index);
-    struct segment s = {.kind = SEGMENT_SEGMENT, .flags = FLAG_DATA, .port = t->config.port};
+    struct segment s = {.kind = SEGMENT_SEGMENT, .flags = FLAG_DATA | class_of(p), .port = t->config.port};
     struct outcomes before;
     fill_data(p, m, index, &s.data);
     s.flags |= wants_answer(t, p, m, index) ? FLAG_NOW : 0;
     size_t head = segment_head(&s);
-    bool with_ack = owes(p) && head + length + ACK_MOST <= t->mtu;
+    bool with_ack = !p->background && owes(p) && head + length + ACK_MOST <= t->mtu;
     if (with_ack) {
         before = p->outcomes;
         s.flags |= FLAG_ACK;
@@ -217,7 +233,8 @@ static int send_part(struct transport *t, struct peer *p, struct outgoing *m, ui
     } else if (packet != NULL && length > 0) {
         memcpy(body, (const uint8_t *)m->data.bytes + (uint64_t)index * m->part, length);
     }
-    rc = rc < 0 ? rc : launch(t, p, packet, false);
+    bool background = p->background && !TP_MUTANT(MAIN_PLACE);
+    rc = rc < 0 ? rc : launch(t, p, packet, background ? LAUNCH_BACKGROUND : LAUNCH_PLAIN);
     if (rc < 0) {
         if (with_ack) {
             p->outcomes = before;
@@ -262,8 +279,11 @@ static int send_hello(struct transport *t, struct peer *p)
     } else if (!cw_time_due(p->hello_due, t->now)) {
         return -EAGAIN;
     }
-    const struct segment s = {
-        .kind = SEGMENT_HELLO, .port = t->config.port, .out = p->out_name, .instance = t->instance};
+    const struct segment s = {.kind = SEGMENT_HELLO,
+                              .flags = class_of(p),
+                              .port = t->config.port,
+                              .out = p->out_name,
+                              .instance = t->instance};
     cw_span wait = rtt_timeout(&p->rtt, t->config.rto_min, t->config.rto_max);
     for (unsigned i = 0; i < p->hellos && wait.ns < t->config.rto_max.ns; i++) {
         wait.ns *= 2;
@@ -273,7 +293,19 @@ static int send_hello(struct transport *t, struct peer *p)
     p->hellos += p->hellos < 30;
     uint8_t *body;
     cw_packet *packet = make(t, &s, 0, &body);
-    return packet == NULL ? -ENOMEM : launch(t, p, packet, true);
+    return packet == NULL ? -ENOMEM : launch(t, p, packet, LAUNCH_TRACED);
+}
+
+/* There is no room in that place. */
+static void block(struct transport *t, cw_place place)
+{
+    t->blocked[place] = true;
+    t->blocked_until[place] =
+        cw_time_add(t->now, place == CW_PLACE_BACKGROUND ? BLOCKED_MOST_BACKGROUND : BLOCKED_MOST);
+    if (place == CW_PLACE_BACKGROUND && TP_MUTANT(BACKGROUND_BLOCKS)) {
+        t->blocked[CW_PLACE_MAIN] = true;
+        t->blocked_until[CW_PLACE_MAIN] = t->blocked_until[place];
+    }
 }
 
 /* A packet could not be sent: tries again later, or ends the messages. */
@@ -281,8 +313,7 @@ static void refused(struct transport *t, struct peer *p, int rc)
 {
     switch (rc) {
     case -EAGAIN:
-        t->blocked = true;
-        t->blocked_until = cw_time_add(t->now, BLOCKED_MOST);
+        block(t, peer_place(p));
         return;
     case -ENETUNREACH:
         p->retry_at = cw_time_add(t->now, UNREACHABLE_WAIT);
@@ -356,21 +387,63 @@ static void rest(struct transport *t, struct peer *p)
     transport_due(t, &p->due, peer_wake(t, p));
 }
 
-void sending_flush(struct transport *t)
+static void flush_main(struct transport *t)
 {
-    while (!t->blocked && !list_is_empty(&t->touched)) {
-        struct peer *p = container_of(list_first(&t->touched), struct peer, touched);
+    struct list *touched = &t->touched[CW_PLACE_MAIN];
+    while (!t->blocked[CW_PLACE_MAIN] && !list_is_empty(touched)) {
+        struct peer *p = container_of(list_first(touched), struct peer, touched);
         if (send_one(t, p)) {
-            list_move_back(&t->touched, &p->touched);
+            list_move_back(touched, &p->touched);
             continue;
         }
-        if (t->blocked) {
-            break; /* the peer stays first in line for when there is room */
+        if (t->blocked[CW_PLACE_MAIN]) {
+            return; /* the peer stays first in line for when there is room */
         }
         if (owes_now(t, p) && send_ack(t, p) == -EAGAIN) {
-            refused(t, p, -EAGAIN);
-            break;
+            block(t, CW_PLACE_MAIN);
+            return;
         }
         rest(t, p);
+    }
+}
+
+/*
+ * While there is no room in the background place, acknowledgements leave all the same, and the peers are parked:
+ * sending_unblock() touches them again, in this order.
+ */
+static void flush_background(struct transport *t)
+{
+    struct list *touched = &t->touched[CW_PLACE_BACKGROUND];
+    while (!t->blocked[CW_PLACE_MAIN] && !list_is_empty(touched)) {
+        struct peer *p = container_of(list_first(touched), struct peer, touched);
+        if (!t->blocked[CW_PLACE_BACKGROUND] && send_one(t, p)) {
+            list_move_back(touched, &p->touched);
+            continue;
+        }
+        if (owes_now(t, p) && send_ack(t, p) == -EAGAIN) {
+            block(t, CW_PLACE_MAIN);
+            return;
+        }
+        rest(t, p);
+        if (t->blocked[CW_PLACE_BACKGROUND] && !list_is_linked(&p->parked)) {
+            list_push_back(&t->parked, &p->parked);
+        }
+    }
+}
+
+void sending_flush(struct transport *t)
+{
+    flush_main(t);
+    flush_background(t);
+}
+
+void sending_unblock(struct transport *t, cw_place place)
+{
+    t->blocked[place] = false;
+    while (place == CW_PLACE_BACKGROUND && !list_is_empty(&t->parked)) {
+        struct peer *p = container_of(list_pop_front(&t->parked), struct peer, parked);
+        if (!list_is_linked(&p->touched)) {
+            list_push_back(&t->touched[place], &p->touched);
+        }
     }
 }

@@ -113,7 +113,9 @@ int transport_open(cw_svc *user, const struct transport_config *config, struct t
     for (unsigned i = 0; i < config->messages_max; i++) {
         t->free_slot[i] = (uint16_t)i;
     }
-    list_init(&t->touched);
+    list_init(&t->touched[CW_PLACE_MAIN]);
+    list_init(&t->touched[CW_PLACE_BACKGROUND]);
+    list_init(&t->parked);
     list_init(&t->age);
     list_init(&t->finished);
     list_init(&t->retry);
@@ -257,7 +259,8 @@ cw_verdict transport_packet(struct transport *t, cw_packet *p, const cw_rx *rx)
         return CW_DROP;
     }
     transport_enter(t);
-    struct peer *peer = peer_get(t, rx->src_job, rx->src_process, s.port, rx->src_server);
+    const struct peer_name name = {rx->src_job, rx->src_process, s.port, (s.flags & FLAG_BACKGROUND) != 0};
+    struct peer *peer = peer_get(t, name, rx->src_server);
     if (peer != NULL) {
         peer_touch(t, peer);
         take(t, peer, &s, p, rx);
@@ -289,7 +292,7 @@ void transport_event(struct transport *t, const cw_event *ev)
             p->retry_at = t->now;
             p->hello_due = cw_time_min(p->hello_due, t->now);
             if (!list_is_linked(&p->touched)) {
-                list_push_back(&t->touched, &p->touched);
+                list_push_back(&t->touched[peer_place(p)], &p->touched);
             }
         }
     }
@@ -299,7 +302,8 @@ void transport_event(struct transport *t, const cw_event *ev)
 void transport_writable(struct transport *t)
 {
     transport_enter(t);
-    t->blocked = false;
+    sending_unblock(t, CW_PLACE_MAIN);
+    sending_unblock(t, CW_PLACE_BACKGROUND);
     transport_leave(t, true);
 }
 
@@ -313,7 +317,7 @@ void transport_stats(const struct transport *t, struct transport_stats *out)
 int transport_path_get(const struct transport *t, cw_job job, cw_process process, cw_port port,
                        struct transport_path *out)
 {
-    const struct peer *p = peer_find(t, job, process, port);
+    const struct peer *p = peer_find(t, (struct peer_name){job, process, port, false});
     if (p == NULL || p->state != PEER_OPEN) {
         return -ENOENT;
     }

@@ -68,6 +68,7 @@ struct transport_asker {
     cw_coord server;
     cw_port port;
     uint32_t message;
+    bool background;
 };
 
 /*
@@ -151,18 +152,27 @@ struct transport_config {
     uint64_t message_max;   /* bytes of a message taken whole in the transport's memory: 16 MiB */
     size_t memory_max;      /* bytes allocated for messages in all, their structs apart: 64 MiB */
     size_t peer_memory_max; /* of memory_max, bytes for messages that come from one peer: 32 MiB */
-    unsigned peers_max;     /* peers remembered, some 2 KiB each; idle ones make room for new ones: 1,024 */
-    unsigned messages_max;  /* messages being sent, to all peers; requests until they are answered: 1,024 */
-    unsigned incoming_max;  /* messages of several packets that come from one peer at a time: 32 */
-    size_t piece_window;    /* bytes of a message in pieces that may wait out of order: 256 KiB */
-    size_t window_max;      /* bytes on their way to one peer: 4 MiB */
-    cw_span timeout;        /* of a message, and of a request with its answer: 5 s */
-    cw_span silence;        /* a receiver gives up an unfinished message after so long without a packet of it: 10 s */
-    cw_span rto_min;        /* least time before a part is repeated, if the measured one is shorter: 500 us */
-    cw_span rto_max;        /* most time before a part is repeated: 200 ms */
-    cw_span ack_delay;      /* an acknowledgement waits so long for data to ride on: 50 us */
-    size_t queue_target;    /* bytes that a transfer keeps queued for each first link of its way: 32 KiB */
-    bool counters;          /* opens the counters transport_... in the user's name */
+    /*
+     * Peers remembered, some 2 KiB each; idle ones make room for new ones: 1,024. One with which messages of both sorts
+     * are exchanged, of the foreground and of the background, counts twice.
+     */
+    unsigned peers_max;
+    unsigned messages_max; /* messages being sent, to all peers; requests until they are answered: 1,024 */
+    unsigned incoming_max; /* messages of several packets that come from one peer at a time: 32 */
+    size_t piece_window;   /* bytes of a message in pieces that may wait out of order: 256 KiB */
+    size_t window_max;     /* bytes on their way to one peer: 4 MiB */
+    cw_span timeout;       /* of a message, and of a request with its answer: 5 s */
+    cw_span silence;       /* a receiver gives up an unfinished message after so long without a packet of it: 10 s */
+    cw_span rto_min;       /* least time before a part is repeated, if the measured one is shorter: 500 us */
+    cw_span rto_max;       /* most time before a part is repeated: 200 ms */
+    cw_span ack_delay;     /* an acknowledgement waits so long for data to ride on: 50 us */
+    size_t queue_target;   /* bytes that a transfer keeps queued for each first link of its way: 32 KiB */
+    /*
+     * (own) The user's table asks for a background place, and messages may be TRANSPORT_BACKGROUND: false. Without it
+     * those of others are taken all the same.
+     */
+    bool background;
+    bool counters; /* opens the counters transport_... in the user's name */
 };
 /* The defaults above, with the port and context given; message is still the caller's to set. */
 struct transport_config transport_config_default(cw_port port, void *context);
@@ -217,6 +227,12 @@ enum {
      * long messages to a receiver whose begin() may refuse or say -EAGAIN: no packet is sent to be thrown away.
      */
     TRANSPORT_ASK = 8,
+    /*
+     * The message waits for links in the user's background place on this server (cw_place): it leaves when no other
+     * place wants the link, and holds up nothing of the foreground, to the same receiver neither. Its answer is sent as
+     * transport_reply() says. -EINVAL without config.background.
+     */
+    TRANSPORT_BACKGROUND = 16,
 };
 
 struct transport_send_options {
@@ -333,7 +349,7 @@ struct transport_path {
     uint64_t window;   /* bytes that may be in flight */
     uint64_t in_flight;
 };
-/* -ENOENT: nothing was sent there lately. */
+/* Of the way of foreground messages. -ENOENT: nothing was sent there lately. */
 int transport_path_get(const struct transport *t, cw_job job, cw_process process, cw_port port,
                        struct transport_path *out);
 

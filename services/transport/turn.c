@@ -17,8 +17,8 @@ static void set_timer(struct transport *t, bool soon)
 {
     const struct heap_entry *first = heap_min(&t->due);
     cw_time at = soon ? t->now : first == NULL ? CW_NEVER : first->at;
-    if (t->blocked) {
-        at = cw_time_min(at, t->blocked_until);
+    for (unsigned place = 0; place < PLACES; place++) {
+        at = t->blocked[place] ? cw_time_min(at, t->blocked_until[place]) : at;
     }
     t->timer_failed = false;
     if (at.ns == INT64_MAX || (t->timer != NULL && t->timer_at.ns <= at.ns)) {
@@ -109,8 +109,10 @@ static void on_timer(cw_svc *s, void *state, void *arg)
     (void)state;
     transport_enter(t);
     t->timer = NULL;
-    if (t->blocked && cw_time_due(t->blocked_until, t->now)) {
-        t->blocked = false;
+    for (unsigned place = 0; place < PLACES; place++) {
+        if (t->blocked[place] && cw_time_due(t->blocked_until[place], t->now)) {
+            sending_unblock(t, (cw_place)place);
+        }
     }
     for (const struct heap_entry *first; (first = heap_min(&t->due)) != NULL && cw_time_due(first->at, t->now);) {
         struct due *due = container_of(heap_pop(&t->due), struct due, entry);

@@ -23,6 +23,7 @@ enum { WALK_WORDS = 64 /* of a longer message the bits are not walked: a turn mu
 #define RULE_13 "transport rule 13: a peer is in the table once, at its place"
 #define RULE_16 "transport rule 16: a message without more bytes waits apart, and repeats what is lost"
 #define RULE_17 "transport rule 17: messages to one peer take turns, a packet each"
+#define RULE_18 "transport rule 18: a background place that is full holds up nothing else"
 
 enum { TEXT = 120 };
 
@@ -167,7 +168,9 @@ static void incoming_list_valid(const struct transport *t, const struct peer *p,
 
 static void peer_valid(const struct transport *t, const struct peer *p, size_t *count, size_t *charged)
 {
-    OF_PEER(peer_find(t, p->job, p->process, p->port) == p && list_is_linked(&p->age), RULE_13);
+    OF_PEER(peer_find(t, (struct peer_name){p->job, p->process, p->port, p->background}) == p &&
+                list_is_linked(&p->age),
+            RULE_13);
     OF_PEER(p->number_next - p->floor <= SEGMENT_NUMBERS, RULE_3);
     OF_PEER(p->state == PEER_OPEN ||
                 (list_is_empty(&p->ready) && list_is_empty(&p->sent) && list_is_empty(&p->starved)),
@@ -184,7 +187,10 @@ static void peer_valid(const struct transport *t, const struct peer *p, size_t *
 /* The timer rings when the first thing is due, or before. Without one nothing is due, or none could be started. */
 static void timer_valid(const struct transport *t)
 {
-    cw_time first = cw_time_min(heap_min_time(&t->due), t->blocked ? t->blocked_until : CW_NEVER);
+    cw_time first = heap_min_time(&t->due);
+    for (unsigned place = 0; place < PLACES; place++) {
+        first = t->blocked[place] ? cw_time_min(first, t->blocked_until[place]) : first;
+    }
     bool rings = t->timer != NULL && t->timer_at.ns <= first.ns;
     OF_SELF(rings || (t->timer == NULL && (first.ns == CW_NEVER.ns || t->timer_failed)), RULE_12);
     OF_SELF(list_is_empty(&t->finished) || t->timer != NULL || t->timer_failed,
@@ -208,7 +214,9 @@ bool transport_valid(const struct transport *t)
     OF_SELF(count == t->outgoing_count && count <= t->config.messages_max, RULE_1);
     OF_SELF(coming == length_of(&t->incoming), RULE_3);
     OF_SELF(charged == t->stats.memory && charged <= t->config.memory_max, RULE_10);
-    OF_SELF(t->blocked || list_is_empty(&t->touched), RULE_12);
+    bool done = list_is_empty(&t->touched[CW_PLACE_MAIN]) && list_is_empty(&t->touched[CW_PLACE_BACKGROUND]);
+    OF_SELF(done || t->blocked[CW_PLACE_MAIN], RULE_12);
+    OF_SELF(list_is_empty(&t->parked) || t->blocked[CW_PLACE_BACKGROUND], RULE_18);
     timer_valid(t);
     OF_SELF(heap_valid(&t->due), RULE_12);
     return true;

@@ -177,14 +177,16 @@ static int check_send(cw_svc *s, const cw_packet *p, const cw_to *to)
 static int put_send(cw_svc *s, cw_packet *p, const cw_to *to, const cw_send_options *options, struct fake_send send)
 {
     int rc = s->refuse < 0 ? s->refuse : check_send(s, p, to);
-    if (rc == 0 && (s->room == 0 || s->balk > 0)) {
+    bool background = options != NULL && options->size > 0 && options->place == CW_PLACE_BACKGROUND;
+    size_t *room = background ? &s->room_background : &s->room;
+    if (rc == 0 && (*room == 0 || s->balk > 0)) {
         s->balk -= s->balk > 0;
         rc = -EAGAIN;
     }
     if (rc < 0) {
         return rc;
     }
-    s->room -= s->room != SIZE_MAX;
+    *room -= *room != SIZE_MAX;
     let_go(s, p);
     if (s->swallow) {
         s->swallowed++;
@@ -770,6 +772,7 @@ static cw_svc *make_service(const cw_service *table, cw_dims dims, cw_coord self
     s->down = make(s->torus.servers, sizeof *s->down);
     s->up = torus_links(&s->torus);
     s->room = SIZE_MAX;
+    s->room_background = SIZE_MAX;
     s->timers_max = SIZE_MAX;
     s->packets_max = SIZE_MAX;
     return s;

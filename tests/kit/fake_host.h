@@ -83,6 +83,7 @@ struct cw_svc {
     uint64_t moved;        /* the epoch in which all keys came to other roots; 0: none */
     cw_links up;           /* links; all at first */
     size_t room;           /* sends that are accepted until -EAGAIN; counts down, SIZE_MAX at first */
+    size_t room_background; /* the same, of the background place */
     size_t balk;           /* sends that get -EAGAIN before one is accepted; counts down */
     int refuse;            /* < 0: what every send returns */
     size_t timers_max;     /* SIZE_MAX at first */

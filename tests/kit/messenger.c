@@ -167,6 +167,7 @@ static int messenger_open(cw_svc *s, void *state)
 {
     struct messenger *k = state;
     k->config = messenger_config.size != 0 ? messenger_config : transport_config_default(0, NULL);
+    k->config.background |= messenger_config.size == 0;
     k->config.port = MESSENGER_PORT;
     k->config.context = k;
     k->config.begin = begin;
@@ -212,6 +213,7 @@ const cw_service messenger_service = {
     .version = "1.0",
     .job = MESSENGER_JOB,
     .state_size = sizeof(struct messenger),
+    .background = true,
     .open = messenger_open,
     .close = messenger_close,
     .on_packet = messenger_packet,

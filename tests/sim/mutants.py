@@ -60,7 +60,8 @@ PARTS = {
         )),
     "others": Part("runtime/core/mutant.h", 10, unit="mutants_place",
                    special=(Case((6,), UNIT, True), Case((7,), UNIT, True))),
-    "transport": Part("services/transport/mutant.h", 30, known={10: 5, 13: 8}),
+    "transport": Part("services/transport/mutant.h", 30, unit="mutants_background", known={10: 11, 13: 8},
+                      special=(Case((16,), UNIT, True), Case((17,), UNIT, True))),
     # World 75 stops at the simulator's invariant 4, which is the core's, whatever the cache does.
     # 16 and 19 need faults in a certain order: the worlds from 1,000,000 on (kvcache/kv_ghosts.h) have them. World 672,
     # in which the fault was found that rule 18 mends, needs both 18 and 19.

@@ -410,6 +410,7 @@ static void say(struct talker *k)
     struct transport_send_options options = {TRANSPORT_SEND_INIT, .tag = number, .head = head,
                                              .head_length = ledger_head(number, head)};
     options.flags |= (chance >> 32) % 4 == 0 ? TRANSPORT_ASK : 0;
+    options.flags |= (chance >> 40) % 4 == 0 ? TRANSPORT_BACKGROUND : 0;
     options.flags |= m->restart ? TRANSPORT_RESTART : 0;
     options.flags |= (chance >> 12) % 4 == 0 ? TRANSPORT_WAIT : 0;
     options.timeout = CW_US(2000 + (int64_t)cw_random_below(k->s, (chance >> 16) % 2 ? 3000000 : 30000));
@@ -543,6 +544,7 @@ static int talker_open(cw_svc *s, void *state)
     config.begin = begin;
     config.message = message;
     config.counters = true;
+    config.background = true;
     config.silence = CW_SEC(2);
 #define LIMIT(field, limit) config.field = talker_plan.limits.limit != 0 ? talker_plan.limits.limit : config.field
     LIMIT(memory_max, memory);
@@ -625,6 +627,7 @@ const cw_service talker_service = {
     .version = "1.0",
     .job = TALKER_JOB,
     .state_size = sizeof(struct talker),
+    .background = true,
     .open = talker_open,
     .close = talker_close,
     .on_packet = talker_packet,

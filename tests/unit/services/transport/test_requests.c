@@ -257,7 +257,7 @@ END_TEST
 /* Messages that have ended, of which nobody was told yet. */
 static void fail_all(int status)
 {
-    struct peer *p = peer_find(from->t, MESSENGER_JOB, 1, MESSENGER_PORT);
+    struct peer *p = peer_find(from->t, (struct peer_name){MESSENGER_JOB, 1, MESSENGER_PORT, false});
     ck_assert_ptr_nonnull(p);
     outgoing_fail_all(from->t, p, status);
 }

@@ -9,7 +9,8 @@ static uint8_t bytes[4096];
 
 static struct segment full(void)
 {
-    struct segment s = {.kind = SEGMENT_SEGMENT, .flags = FLAG_ACK | FLAG_DATA | FLAG_NOW, .port = 77};
+    struct segment s = {
+        .kind = SEGMENT_SEGMENT, .flags = FLAG_ACK | FLAG_DATA | FLAG_NOW | FLAG_BACKGROUND, .port = 77};
     s.ack = (struct segment_ack){.out = 1, .in = 2, .newest = 3, .delay_ns = 4, .words = 2, .notes = 2};
     s.ack.word[0] = 0x123456789abcdef0;
     s.ack.word[1] = 5;
@@ -71,10 +72,18 @@ START_TEST(there_and_back)
     static const enum segment_kind kinds[] = {SEGMENT_HELLO, SEGMENT_WELCOME, SEGMENT_STRANGE, SEGMENT_GIVEN_UP,
                                               SEGMENT_PERMIT};
     for (unsigned i = 0; i < 5; i++) {
-        struct segment c = {
-            .kind = kinds[i], .port = 3, .out = 4, .in = 5, .number = 6, .instance = 7, .wait_ns = 8, .age_us = 9};
+        struct segment c = {.kind = kinds[i],
+                            .flags = i % 2 ? FLAG_BACKGROUND : 0,
+                            .port = 3,
+                            .out = 4,
+                            .in = 5,
+                            .number = 6,
+                            .instance = 7,
+                            .wait_ns = 8,
+                            .age_us = 9};
         ck_assert_int_eq(through(&c, 0, &out), 0);
         ck_assert_int_eq(out.kind, kinds[i]);
+        ck_assert_uint_eq(out.flags, c.flags);
         ck_assert_uint_eq(out.out, 4);
         ck_assert(kinds[i] == SEGMENT_HELLO || out.in == 5);
         ck_assert(kinds[i] == SEGMENT_GIVEN_UP || kinds[i] == SEGMENT_PERMIT ? out.number == 6 : out.instance == 7);
@@ -134,7 +143,9 @@ START_TEST(what_cannot_be)
     IMPOSSIBLE(s.ack.note[0].value = 4096)
     IMPOSSIBLE(s.flags = 0)
     IMPOSSIBLE(s.flags = FLAG_NOW)
-    IMPOSSIBLE(s.flags = 8)
+    IMPOSSIBLE(s.flags = FLAG_BACKGROUND)
+    IMPOSSIBLE(s.flags = FLAG_BACKGROUND | FLAG_NOW)
+    IMPOSSIBLE(s.flags = 16 | FLAG_ACK | FLAG_DATA)
     IMPOSSIBLE(s.kind = 7)
     struct segment s = {.kind = SEGMENT_HELLO}, out;
     ck_assert_int_eq(through(&s, 0, &out), 0);

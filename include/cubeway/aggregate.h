@@ -1,7 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * aggregate.h - vectors of numbers that the network combines on their way (CamCubeOS 6.2): types of elements and
- * operations, as the built-in service `aggregate` knows them.
+ * aggregate.h - vectors of numbers that the network combines on their way (CamCubeOS 6.2), for other services: what the
+ * built-in service `aggregate` exports.
+ *
+ *     open        h->api = cw_find(s, "aggregate", CW_AGGREGATE_API, &peer);        NULL: it does not run here
+ *                 h->api->open(peer, s, &h->aggregate);
+ *     close       h->api->close(h->aggregate);
+ *
+ * Open it from a timer of no time, when all services are there.
+ *
+ * A reduction has a name, members, and a root. Every member calls reduce() with the same name, root, members, type,
+ * operation and length, and lends its vector; the root calls it too, whether it is a member or not, and gets the
+ * result. Between the calls no order is needed; who calls first waits for the others.
+ *
+ * Guarantees
+ *  - A result is the combination of exactly the contributors that it names, each counted once, or the reduction fails
+ *    at the root with a reason. Nobody is counted twice, whatever dies, returns, or is cut off.
+ *  - done() is called exactly once at each member and at the root. It comes within the limit after the last progress,
+ *    or earlier.
+ *  - The order in which numbers meet is not fixed: sums of floating-point numbers may differ in their last bits from
+ *    one run to the next.
+ *  - Names belong to the job of the service that opened. A name is used for one reduction: the same name again is an
+ *    error within a minute.
+ *  - Memory is bounded: six windows of blocks for each reduction, however long the vector.
+ *
+ * Threading: that of the server. Upcalls come from the upcalls of the service `aggregate`, never from inside a call of
+ * this interface (but cancel() and close()). In an upcall everything here may be called but close().
  */
 #ifndef CUBEWAY_AGGREGATE_H
 #define CUBEWAY_AGGREGATE_H
@@ -48,5 +72,92 @@ typedef enum cw_combine {
     CW_COMBINE_MINLOC = 9,
     CW_COMBINE_MAXLOC = 10,
 } cw_combine;
+
+enum { CW_AGGREGATE_API = 1, CW_AGGREGATE_NAME_MAX = 64 };
+
+enum {
+    /*
+     * When a contributor dies, the reduction begins again without it, and the result names those that are in it.
+     * Otherwise the reduction ends everywhere with -ECONNRESET.
+     */
+    CW_REDUCE_WITHOUT = 1,
+    CW_REDUCE_FLAGS = 1, /* all of them */
+};
+
+typedef struct cw_aggregate cw_aggregate; /* a service on one server that has opened the aggregation */
+
+/* What is to be reduced. Copied by the call, apart from the vectors, which are borrowed until done(). */
+typedef struct cw_reduce {
+    size_t size;      /* CW_REDUCE_INIT */
+    const char *name; /* name_length bytes of any kind, 1..CW_AGGREGATE_NAME_MAX */
+    size_t name_length;
+    cw_coord root;
+    const cw_coord *member; /* 1..4,096 servers; they may repeat */
+    unsigned members;
+    cw_number type;
+    cw_combine combine;
+    uint64_t elements; /* of each vector; in bytes at most 64 GiB */
+    unsigned flags;
+    /* The reduction ends with -ETIMEDOUT when nothing has moved for so long; 0: 30 s. At most 1 h. */
+    cw_span limit;
+    /*
+     * This member's vector: in memory, aligned for its type, or made when it is wanted: fill() writes the elements from
+     * `first` on, to memory that is aligned. fill() may be asked for the same elements again, and must give the same.
+     * Both NULL at a root that is no member. fill() and take() may call nothing of this interface.
+     */
+    const void *in;
+    void (*fill)(void *context, uint64_t first, size_t count, void *elements);
+    /*
+     * At the root: where the result goes, or a function that takes pieces of it, in any order. When a reduction begins
+     * again pieces come again; what came last holds. After a failure it holds nothing. Both NULL elsewhere.
+     */
+    void *out;
+    void (*take)(void *context, uint64_t first, size_t count, const void *elements);
+    void *context; /* for fill() and take() */
+} cw_reduce;
+#define CW_REDUCE_INIT .size = sizeof(cw_reduce)
+
+/* How a reduction ended. Borrowed for the upcall. */
+typedef struct cw_reduce_result {
+    size_t size;
+    /*
+     * 0: the root has the result.
+     *   -ECONNRESET   a contributor or the root has died, or has left the reduction
+     *   -ETIMEDOUT    nothing has moved for the limit: a member never called, or hangs
+     *   -EINVAL       two members disagree on the type, the operation, the length, the flags or the members
+     *   -EEXIST       the name was used before
+     *   -ENOBUFS      a server on the way has no memory for it
+     *   -ECANCELED    cancel() or close() at this server, or cancel() at the root
+     */
+    int status;
+    bool named; /* who says about which server the status is */
+    cw_coord who;
+    /* The contributors of the result, ascending; none when it failed. */
+    const cw_coord *counted;
+    unsigned count;
+    unsigned attempts; /* 1: nothing was begun again. 0 where that is not known */
+} cw_reduce_result;
+
+typedef void (*cw_reduce_done_fn)(void *arg, const cw_reduce_result *result);
+
+typedef struct cw_aggregate_api {
+    size_t size;
+    /* Borrows user until close(). -ENOMEM. */
+    int (*open)(cw_svc *aggregate, cw_svc *user, cw_aggregate **out);
+    /* Ends what this service has under way with -ECANCELED, reported from inside this call. NULL is allowed. */
+    void (*close)(cw_aggregate *u);
+    /*
+     * Begins a reduction, and gives its ticket (> 0) for cancel(). done is called exactly once, later. -EINVAL: an
+     * argument makes no sense; -EFBIG: the vector is too long; -EEXIST: this server is in a reduction of that name to
+     * that root, or was within the last minute; -ENOBUFS: 32 reductions are under way here; -ENETUNREACH: the root is
+     * not in view; -ENOMEM.
+     */
+    int64_t (*reduce)(cw_aggregate *u, const cw_reduce *reduce, cw_reduce_done_fn done, void *arg);
+    /*
+     * Ends this server's part: done is called with -ECANCELED before this returns. At the root the reduction ends for
+     * all; elsewhere it goes on without this contributor, or fails, as its flags say. -ENOENT: it has ended.
+     */
+    int (*cancel)(cw_aggregate *u, int64_t ticket);
+} cw_aggregate_api;
 
 #endif

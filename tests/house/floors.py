@@ -9,7 +9,7 @@ LINKSTATE, CORE, BOOT, NMU, SHIM = "runtime/linkstate", "runtime/core", "runtime
 SERVICE_LIST, REPLY, TRANSPORT, SERVICE_JOBS = "services", "services/reply", "services/transport", "services/jobs"
 PING, BENCH, TRACE, INQUIRY = "services/ping", "services/bench", "services/trace", "services/inquiry"
 KVCACHE, MULTICAST = "services/kvcache", "services/multicast"
-AGGREGATE_DENSE = "services/aggregate/dense"
+AGGREGATE, AGGREGATE_DENSE = "services/aggregate", "services/aggregate/dense"
 MEMCACHED, KVCACHE_DATA = "services/kvcache/memcached", "services/kvcache/data"
 TUNNEL = "services/tunnel"
 CAST, GROUP, FILE = "services/multicast/cast", "services/multicast/group", "services/multicast/file"
@@ -71,7 +71,8 @@ FOLDERS = (
     Folder(TUNNEL, 4, TUNNEL, (CONTRACTS, BASE), False),
     Folder(MEMCACHED, 4, MEMCACHED, (CONTRACTS, BASE, KVCACHE), False),
     Folder(MULTICAST, 4, MULTICAST, (CONTRACTS, BASE, REPLY, CAST, GROUP, FILE), False),
-    Folder(AGGREGATE_DENSE, 4, AGGREGATE_DENSE, GROUND, False),
+    Folder(AGGREGATE_DENSE, 4, AGGREGATE_DENSE, (*GROUND, REPLY, TRANSPORT), False),
+    Folder(AGGREGATE, 4, AGGREGATE, (CONTRACTS, REPLY, AGGREGATE_DENSE), False),
     Folder(SERVICE_LIST, 4, SERVICE_LIST,
            (CONTRACTS, BASE, NMU, TRANSPORT, PING, BENCH, TRACE, INQUIRY, SERVICE_JOBS, KVCACHE, CAST, MULTICAST),
            False),

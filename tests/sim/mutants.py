@@ -81,6 +81,8 @@ PARTS = {
     "relayed": Part("runtime/wire/mutant.h", 60,
                     untried={number: "of the judge: relay" for number in range(1, 24)}),
     "tunnel": Part("services/tunnel/mutant.h", 40),
+    "aggregate": Part("services/aggregate/dense/mutant.h", 48, known={4: 6, 5: 34},
+                      untried={1: "nothing is dealt before all have left the attempt before: a unit test holds it"}),
     "groups": Part("services/multicast/group/mutant.h", 8,
                    untried={number: "unit tests find it, worlds hardly ever" for number in (3, 4)}),
 }

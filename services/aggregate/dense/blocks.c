@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/aggregate/dense/blocks.h"
 
+#include "services/aggregate/dense/mutant.h"
+
 #include <errno.h>
 
 enum { FILL = 300 };
@@ -29,6 +31,7 @@ int blocks_read(struct blocks *b, uint64_t elements, size_t element, uint32_t ea
     if (count > BLOCKS_MOST) {
         return -EPROTO;
     }
+    count -= AGG_MUTANT(LAST_BLOCK) && elements % each != 0;
     *b = (struct blocks){.elements = elements, .element = (uint32_t)element, .each = each, .count = (uint32_t)count};
     return 0;
 }

@@ -20,7 +20,7 @@
 
 #include "cubeway/types.h"
 
-enum { COLUMN_WINDOW_MOST = 64, COLUMN_AHEAD_MOST = 1024 };
+enum { COLUMN_WINDOW_MOST = 64, COLUMN_AHEAD_MOST = 4096 };
 
 enum column_state {
     COLUMN_WAITING, /* for parts of children */

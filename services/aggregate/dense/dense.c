@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/aggregate/dense/dense.h"
+
+#include "services/aggregate/dense/internal.h"
+#include "services/reply/metrics.h"
+#include "services/reply/servers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static const struct metric counts[DENSE_COUNTS] = {
+    [DENSE_COUNT_BEGUN] = {"begun", "Reductions begun at this server."},
+    [DENSE_COUNT_DONE] = {"done", "Reductions of this server that ended well."},
+    [DENSE_COUNT_FAILED] = {"failed", "Reductions of this server that ended with an error."},
+    [DENSE_COUNT_ATTEMPTS] = {"attempts", "Attempts that this server has announced as a root."},
+    [DENSE_COUNT_VOIDED] = {"voided", "Attempts of this server as a root that had to be begun again."},
+    [DENSE_COUNT_BLOCKS] = {"blocks", "Blocks of children that were combined here."},
+    [DENSE_COUNT_BYTES] = {"bytes", "Bytes of the blocks that were combined here."},
+    [DENSE_COUNT_STALE] = {"stale", "Messages of attempts that are not under way here."},
+    [DENSE_COUNT_MALFORMED] = {"malformed", "Messages that could not be read."},
+};
+
+void dense_note(struct dense *d, enum dense_count which, uint64_t n)
+{
+    cw_counter_add(d->counter[which], n);
+}
+
+size_t dense_words(const struct dense *d)
+{
+    return trees_set_words(&d->torus);
+}
+
+bool dense_sees(const struct dense *d, cw_server server)
+{
+    return cw_reachable(d->s, torus_coord(&d->torus, server));
+}
+
+/* ---- Messages that leave ----------------------------------------------------------------------------------------- */
+
+/* A message that was sent, until its end is known. */
+struct note {
+    struct dense *d;
+    enum message_kind kind;
+    struct run_name run;
+    uint32_t attempt;
+    uint8_t tree;
+    cw_server to;
+    uint64_t ticket;
+};
+
+/* The root does not know this attempt any more, or is gone. */
+static void vertex_answered(struct dense *d, const struct note *n, int status)
+{
+    struct vertex *v = vertex_find(d, &n->run);
+    bool unknown = status == 0 || status == -ETIMEDOUT || status == -ENOBUFS;
+    if (v == NULL || v->attempt != n->attempt || v->reducer != NULL || unknown) {
+        return;
+    }
+    if (v->own != NULL) {
+        member_answered(v->own, -ECONNRESET);
+    } else {
+        vertex_free(v);
+    }
+}
+
+static void deal_told(struct dense *d, const struct note *n, int status)
+{
+    struct vertex *v = vertex_find(d, &n->run);
+    cw_link link = v == NULL ? CW_LINK_SELF : plan_child(&v->plan, &d->torus, d->self, n->tree, n->to);
+    if (v == NULL || v->attempt != n->attempt || v->broken || link == CW_LINK_SELF) {
+        return;
+    }
+    v->told[n->tree][link].telling = false;
+    if (status < 0) {
+        vertex_break(v, status, n->to);
+    } else {
+        edge_tell(v, n->tree);
+    }
+}
+
+static void said(void *context, void *arg, int status)
+{
+    struct note n = *(struct note *)arg;
+    struct dense *d = context;
+    free(arg);
+    if (d->closing) {
+        return;
+    }
+    struct reducer *r = reducer_of_run(d, &n.run);
+    struct member *m = member_of_ticket(d, n.ticket);
+    switch (n.kind) {
+    case MESSAGE_DEAL:
+        deal_told(d, &n, status);
+        break;
+    case MESSAGE_ANNOUNCE:
+        if (r != NULL) {
+            reducer_announced(r, n.attempt, n.to, status);
+        }
+        break;
+    case MESSAGE_PROBE:
+        if (r != NULL) {
+            reducer_probed(r, n.attempt, n.to, status);
+        } else {
+            vertex_answered(d, &n, status);
+        }
+        break;
+    case MESSAGE_JOIN:
+        if (m != NULL) {
+            member_answered(m, status);
+        }
+        break;
+    case MESSAGE_BLOCK:
+    case MESSAGE_VOID:
+    case MESSAGE_END:
+        break;
+    }
+}
+
+int dense_say(struct dense *d, cw_server to, const struct message *m)
+{
+    uint8_t bytes[MESSAGE_BYTES_MOST];
+    struct note *n = malloc(sizeof *n);
+    if (n == NULL) {
+        return -ENOMEM;
+    }
+    *n = (struct note){d, m->kind, m->run, m->attempt, m->tree, to, m->kind == MESSAGE_JOIN ? m->ticket : 0};
+    message_encode(m, bytes);
+    const struct transport_data data = {.bytes = bytes, .size = message_size(m)};
+    const struct transport_send_options options = {TRANSPORT_SEND_INIT, .flags = TRANSPORT_COPY};
+    cw_to address = to_server(d->s, AGGREGATE_JOB, MESSAGE_PORT_CALL, to);
+    int64_t id = transport_send(d->call, &address, &data, &options, said, n);
+    if (id < 0) {
+        free(n);
+    }
+    return id < 0 ? (int)id : 0;
+}
+
+/* ---- Messages that come ------------------------------------------------------------------------------------------ */
+
+static int take_block(void *context, void *arg, const struct transport_message *t, const uint8_t *bytes, int status)
+{
+    struct dense *d = context;
+    struct message m;
+    (void)arg;
+    if (status < 0) {
+        return 0;
+    }
+    if (message_decode(t->head, t->head_length, &m) < 0 || m.kind != MESSAGE_BLOCK) {
+        dense_note(d, DENSE_COUNT_MALFORMED, 1);
+        return -EPROTO;
+    }
+    m.elements = bytes;
+    m.bytes = (size_t)t->bytes;
+    return vertex_block(d, &m, torus_id(&d->torus, t->src_server));
+}
+
+static int take_end(struct dense *d, const struct message *m)
+{
+    struct vertex *v = vertex_find(d, &m->run);
+    struct member *own = m->ticket != 0 ? member_of_ticket(d, m->ticket) : NULL;
+    if (v != NULL && v->reducer == NULL) {
+        vertex_free(v);
+    }
+    if (own != NULL && own->root == m->run.root && own->reducer == NULL && m->servers == d->torus.servers) {
+        member_end(own, -(int)m->status, m->who, m->members, m->attempt);
+    }
+    return 0;
+}
+
+/*
+ * The root asks a vertex for an attempt. A vertex asks the root for the run, which may be about to begin another
+ * attempt.
+ */
+static int take_probe(struct dense *d, const struct message *m)
+{
+    if (m->run.root == d->self) {
+        return reducer_of_run(d, &m->run) != NULL ? 0 : -ESTALE;
+    }
+    const struct vertex *v = vertex_find(d, &m->run);
+    return v != NULL && v->attempt == m->attempt && !v->broken ? 0 : -ESTALE;
+}
+
+static int take_void(struct dense *d, const struct message *m)
+{
+    struct reducer *r = reducer_of_run(d, &m->run);
+    if (r != NULL && r->attempt == m->attempt) {
+        reducer_void(r);
+    }
+    return 0;
+}
+
+static int take_call(void *context, void *arg, const struct transport_message *t, const uint8_t *bytes, int status)
+{
+    struct dense *d = context;
+    struct message m;
+    (void)arg;
+    if (status < 0) {
+        return 0;
+    }
+    cw_server from = torus_id(&d->torus, t->src_server);
+    if (message_decode(bytes, (size_t)t->bytes, &m) < 0) {
+        dense_note(d, DENSE_COUNT_MALFORMED, 1);
+        return -EPROTO;
+    }
+    bool from_root = m.run.root == from, at_root = m.run.root == d->self;
+    switch (m.kind) {
+    case MESSAGE_DEAL:
+        return vertex_deal(d, &m, from);
+    case MESSAGE_ANNOUNCE:
+        return from_root ? vertex_begin(d, &m, NULL) : -EPROTO;
+    case MESSAGE_END:
+        return from_root ? take_end(d, &m) : -EPROTO;
+    case MESSAGE_VOID:
+        return at_root ? take_void(d, &m) : -EPROTO;
+    case MESSAGE_PROBE:
+        return from_root || at_root ? take_probe(d, &m) : -EPROTO;
+    case MESSAGE_JOIN:
+        return reducer_join(d, &m, from);
+    case MESSAGE_BLOCK:
+        break;
+    }
+    return -EPROTO;
+}
+
+/* ---- Time -------------------------------------------------------------------------------------------------------- */
+
+/*
+ * The next one of a list that this walk has not seen; NULL at the end. The caller's done() may have ended any of them
+ * meanwhile, and begun others.
+ */
+static struct reducer *next_reducer(const struct dense *d)
+{
+    for (struct list_node *n = list_first(&d->reducers); n != NULL; n = list_next(&d->reducers, n)) {
+        struct reducer *r = container_of(n, struct reducer, link);
+        if (r->round != d->round) {
+            r->round = d->round;
+            return r;
+        }
+    }
+    return NULL;
+}
+
+static struct member *next_member(const struct dense *d)
+{
+    for (struct list_node *n = list_first(&d->members); n != NULL; n = list_next(&d->members, n)) {
+        struct member *m = container_of(n, struct member, link);
+        if (m->round != d->round) {
+            m->round = d->round;
+            return m;
+        }
+    }
+    return NULL;
+}
+
+static void tick_reducers(struct dense *d)
+{
+    struct reducer *r;
+    d->round++;
+    while ((r = next_reducer(d)) != NULL) {
+        reducer_tick(r);
+    }
+}
+
+static void tick_members(struct dense *d)
+{
+    struct member *m;
+    d->round++;
+    while ((m = next_member(d)) != NULL) {
+        member_tick(m);
+    }
+}
+
+static void tick_pending(struct dense *d)
+{
+    cw_time now = cw_now(d->s);
+    for (struct list_node *n = list_first(&d->pending), *next; n != NULL; n = next) {
+        struct pending *p = container_of(n, struct pending, link);
+        next = list_next(&d->pending, n);
+        if (cw_time_due(cw_time_add(p->at, DENSE_PENDING_SPAN), now)) {
+            list_remove(n);
+            free(p);
+            d->pending_count--;
+        }
+    }
+}
+
+static bool busy(const struct dense *d)
+{
+    return !list_is_empty(&d->members) || !list_is_empty(&d->vertices) || !list_is_empty(&d->pending);
+}
+
+static void tick(cw_svc *s, void *state, void *arg)
+{
+    struct dense *d = arg;
+    (void)s;
+    (void)state;
+    d->tick = NULL;
+    tick_pending(d);
+    tick_members(d);
+    for (struct list_node *n = list_first(&d->vertices), *next; n != NULL; n = next) {
+        next = list_next(&d->vertices, n); /* a vertex only asks here */
+        vertex_tick(container_of(n, struct vertex, link));
+    }
+    tick_reducers(d);
+    dense_wake(d);
+}
+
+/* The next tick is early when a reducer pauses. */
+void dense_wake(struct dense *d)
+{
+    cw_span after = DENSE_TICK;
+    for (struct list_node *n = list_first(&d->reducers); n != NULL; n = list_next(&d->reducers, n)) {
+        const struct reducer *r = container_of(n, struct reducer, link);
+        cw_span left = cw_time_since(r->next, cw_now(d->s));
+        after = r->state == REDUCER_PAUSES && left.ns < after.ns ? left : after;
+    }
+    if (d->tick != NULL && after.ns < DENSE_TICK.ns) {
+        cw_timer_stop(d->s, d->tick);
+        d->tick = NULL;
+    }
+    if (d->tick == NULL && !d->closing && busy(d)) {
+        d->tick = cw_timer_start(d->s, after, tick, d);
+    }
+}
+
+static void soon(cw_svc *s, void *state, void *arg)
+{
+    struct dense *d = arg;
+    (void)s;
+    (void)state;
+    d->soon = NULL;
+    tick_reducers(d);
+    dense_wake(d);
+}
+
+void dense_soon(struct dense *d)
+{
+    if (d->soon == NULL && !d->closing) {
+        d->soon = cw_timer_start(d->s, CW_NS(0), soon, d);
+    }
+}
+
+/* ---- Upcalls ----------------------------------------------------------------------------------------------------- */
+
+static void server_down(struct dense *d, cw_server server)
+{
+    for (struct list_node *n = list_first(&d->vertices), *next; n != NULL; n = next) {
+        struct vertex *v = container_of(n, struct vertex, link);
+        next = list_next(&d->vertices, n);
+        if (v->run.root == server && v->own == NULL) {
+            vertex_free(v);
+        }
+    }
+    for (struct list_node *n = list_first(&d->members); n != NULL;) {
+        struct member *m = container_of(n, struct member, link);
+        if (m->root == server) {
+            if (m->reducer != NULL) {
+                reducer_end(m->reducer, -ECONNRESET, server); /* this server itself is leaving */
+            } else {
+                member_end(m, -ECONNRESET, server, NULL, 0);
+            }
+            n = list_first(&d->members); /* done() may have changed the list */
+        } else {
+            n = list_next(&d->members, n);
+        }
+    }
+    struct reducer *r;
+    d->round++;
+    while ((r = next_reducer(d)) != NULL) {
+        reducer_down(r, server);
+    }
+}
+
+void dense_event(struct dense *d, const cw_event *ev)
+{
+    transport_event(d->edge, ev);
+    transport_event(d->call, ev);
+    if (ev->kind == CW_EVENT_SERVER_DOWN) {
+        server_down(d, torus_id(&d->torus, ev->server));
+    }
+}
+
+cw_verdict dense_packet(struct dense *d, cw_packet *p, const cw_rx *rx)
+{
+    return transport_packet(rx->port == MESSAGE_PORT_EDGE ? d->edge : d->call, p, rx);
+}
+
+void dense_writable(struct dense *d)
+{
+    transport_writable(d->call);
+    transport_writable(d->edge);
+}
+
+int dense_open(cw_svc *s, struct dense **out)
+{
+    struct dense *d = calloc(1, sizeof *d);
+    if (d == NULL) {
+        return -ENOMEM;
+    }
+    d->s = s;
+    int rc = torus_init(&d->torus, cw_torus(s));
+    d->self = torus_id(&d->torus, cw_self(s));
+    d->life = cw_random(s) | 1;
+    list_init(&d->members);
+    list_init(&d->vertices);
+    list_init(&d->reducers);
+    list_init(&d->pending);
+    metrics_counters(s, counts, DENSE_COUNTS, d->counter);
+    struct transport_config edge = transport_config_default(MESSAGE_PORT_EDGE, d);
+    edge.message = take_block;
+    edge.message_max = BLOCKS_BYTES_MOST;
+    edge.messages_max = CW_LINK_COUNT * COLUMN_WINDOW_MOST * DENSE_RUNS;
+    edge.timeout = DENSE_LIMIT;
+    struct transport_config call = transport_config_default(MESSAGE_PORT_CALL, d);
+    call.message = take_call;
+    call.message_max = MESSAGE_BYTES_MOST;
+    call.messages_max = 4 * (d->torus.servers < MESSAGE_SERVERS_MOST ? d->torus.servers : MESSAGE_SERVERS_MOST) + 1024;
+    call.peers_max = call.messages_max;
+    rc = rc < 0 ? rc : transport_open(s, &edge, &d->edge);
+    rc = rc < 0 ? rc : transport_open(s, &call, &d->call);
+    if (rc < 0) {
+        transport_close(d->edge);
+        free(d);
+        return rc;
+    }
+    *out = d;
+    return 0;
+}
+
+void dense_close(struct dense *d)
+{
+    if (d == NULL) {
+        return;
+    }
+    d->closing = true;
+    while (!list_is_empty(&d->members)) {
+        struct member *m = container_of(list_first(&d->members), struct member, link);
+        if (m->reducer != NULL) {
+            reducer_end(m->reducer, -ECANCELED, CW_SERVER_NONE);
+        } else {
+            member_end(m, -ECANCELED, CW_SERVER_NONE, NULL, 0);
+        }
+    }
+    while (!list_is_empty(&d->vertices)) {
+        vertex_free(container_of(list_first(&d->vertices), struct vertex, link));
+    }
+    while (!list_is_empty(&d->pending)) {
+        free(container_of(list_pop_front(&d->pending), struct pending, link));
+    }
+    transport_close(d->edge);
+    transport_close(d->call);
+    trees_close(d->trees);
+    free(d);
+}
+
+void dense_look(const struct dense *d, struct dense_overview *out)
+{
+    *out = (struct dense_overview){.members = d->member_count, .vertices = d->vertex_count};
+    for (const struct list_node *n = list_first(&d->reducers); n != NULL; n = list_next(&d->reducers, n)) {
+        out->roots++;
+    }
+    out->memory = (size_t)d->memory;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dense.h - the engine for vectors on one server: its part in every reduction that it is a member, a vertex or the root
+ * of. The service `aggregate` hands its upcalls on, and what other services ask for (cubeway/aggregate.h).
+ *
+ *     open        dense_open(s, &d)                       event       dense_event(d, ev)
+ *     on_packet   dense_packet(d, p, rx)                  on_writable dense_writable(d)
+ *     close       dense_close(d)
+ */
+#ifndef SERVICES_AGGREGATE_DENSE_DENSE_H
+#define SERVICES_AGGREGATE_DENSE_DENSE_H
+
+#include "cubeway/aggregate.h"
+
+enum { AGGREGATE_JOB = 8 };
+
+struct dense;
+
+/* Borrows s until dense_close(). -ENOMEM, or what transport_open() says. */
+CW_MUST_CHECK int dense_open(cw_svc *s, struct dense **out);
+/* Ends everything with -ECANCELED, told from inside. NULL is allowed. */
+void dense_close(struct dense *d);
+
+cw_verdict dense_packet(struct dense *d, cw_packet *p, const cw_rx *rx);
+void dense_event(struct dense *d, const cw_event *ev);
+void dense_writable(struct dense *d);
+
+/* As cw_aggregate_api's reduce() and cancel(). owner is whoever asks: dense_disown() ends all that is its own. */
+CW_MUST_CHECK int64_t dense_reduce(struct dense *d, const void *owner, cw_job job, const cw_reduce *reduce,
+                                   cw_reduce_done_fn done, void *arg);
+int dense_cancel(struct dense *d, const void *owner, int64_t ticket);
+void dense_disown(struct dense *d, const void *owner);
+
+/* What operators see. */
+struct dense_overview {
+    unsigned members, vertices, roots; /* reductions in which this server is each of these */
+    size_t memory;                     /* bytes of windows */
+};
+void dense_look(const struct dense *d, struct dense_overview *out);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * head.h - the messages of a reduction, as bytes and as a struct. Network order; what is 0 must be 0.
+ *
+ *      0                      1      2
+ *  all | 1:4 kind:4 | 0 | what (2) | 4 root | 8 life (8) | 16 number | 20 attempt | 24 ...
+ *
+ *  BLOCK     24 tree (1) 0 (3) | 28 position | 32 block                           to the parent; `what` is 0
+ *  DEAL      24 tree (1) 0 (3) | 28 passed | 32 from | 36 runs of blocks          to a child; `what`: how many runs
+ *            a run: first block (4), how many (4)
+ *  ANNOUNCE  24 ticket (8) | 32 spec (12) | 44 each | 48 window (2) ahead (2) | 52 servers | 56 members | .. dead
+ *  VOID      24 who                                                              to the root; `what`: the errno
+ *  END       24 ticket (8) | 32 who | 36 servers | 40 the counted                from the root; `what`: 0 or an errno
+ *  PROBE                                                                         is this attempt alive at yours?
+ *  JOIN      24 ticket (8) | 32 spec (12) | 44 job | 48 digest (8) | 56 name     to the root; `what`: bytes of the name
+ *
+ *  spec: type (1) operation (1) flags (1) 0 (1) elements (8)
+ *  members, dead, counted: sets of `servers` bits, in words of 64 bits: server s is bit s % 64 of word s / 64.
+ *
+ * root, life and number name the run: the server of the reducer, its service's incarnation there, and a number that
+ * counts up. In a JOIN all three are 0 as long as the member has not heard of the run. A ticket is a member's own
+ * number of its call; 0: the receiver is no member.
+ *
+ * A BLOCK is the head of a transport's message on port MESSAGE_PORT_EDGE, whose bytes are the elements. Everything else
+ * is a message of its own on port MESSAGE_PORT_CALL.
+ */
+#ifndef SERVICES_AGGREGATE_DENSE_HEAD_H
+#define SERVICES_AGGREGATE_DENSE_HEAD_H
+
+#include "cubeway/aggregate.h"
+
+enum {
+    MESSAGE_PORT_EDGE = 0,
+    MESSAGE_PORT_CALL = 1,
+    MESSAGE_VERSION = 1,
+    MESSAGE_BLOCK_BYTES = 36,
+    MESSAGE_RUNS_MOST = 128, /* in one DEAL */
+    MESSAGE_NAME_MOST = CW_AGGREGATE_NAME_MAX,
+    MESSAGE_SERVERS_MOST = 4096,
+    MESSAGE_SET_WORDS = MESSAGE_SERVERS_MOST / 64,
+    MESSAGE_BYTES_MOST = 56 + 2 * 8 * MESSAGE_SET_WORDS, /* of a message that is no BLOCK */
+};
+
+enum message_kind {
+    MESSAGE_BLOCK = 1,
+    MESSAGE_DEAL = 2,
+    MESSAGE_ANNOUNCE = 3,
+    MESSAGE_VOID = 4,
+    MESSAGE_END = 5,
+    MESSAGE_PROBE = 6,
+    MESSAGE_JOIN = 7,
+};
+
+struct run_name {
+    cw_server root;
+    uint64_t life;
+    uint32_t number;
+};
+
+/* What is computed: all members and the root must say the same. */
+struct spec {
+    uint8_t type, combine, flags;
+    uint64_t elements;
+};
+
+struct deal_run {
+    uint32_t first, count;
+};
+
+struct message {
+    enum message_kind kind;
+    struct run_name run;
+    uint32_t attempt;
+    uint8_t tree;             /* BLOCK, DEAL */
+    uint32_t position, block; /* BLOCK */
+    const uint8_t *elements;  /* BLOCK: not of the codec: what the transport's message holds, borrowed */
+    size_t bytes;             /* of the elements */
+    uint32_t passed, from;    /* DEAL: positions that the parent has passed; the position of the first block below */
+    unsigned runs;            /* DEAL */
+    struct deal_run deal[MESSAGE_RUNS_MOST];
+    uint64_t ticket;                                              /* ANNOUNCE, END, JOIN */
+    struct spec spec;                                             /* ANNOUNCE, JOIN */
+    uint32_t each;                                                /* ANNOUNCE: elements of a block */
+    uint16_t window, ahead;                                       /* ANNOUNCE */
+    uint32_t servers;                                             /* ANNOUNCE, END */
+    uint64_t members[MESSAGE_SET_WORDS], dead[MESSAGE_SET_WORDS]; /* ANNOUNCE; END: members are the counted */
+    uint16_t status;                                              /* VOID, END: an errno */
+    cw_server who;    /* VOID, END: whom the status is about; CW_SERVER_NONE: nobody */
+    cw_job job;       /* JOIN: of the caller */
+    uint64_t digest;  /* JOIN: of the members */
+    const char *name; /* JOIN: decoded: borrowed */
+    size_t name_length;
+};
+
+static inline bool run_name_equal(const struct run_name *a, const struct run_name *b)
+{
+    return a->root == b->root && a->life == b->life && a->number == b->number;
+}
+
+static inline bool spec_equal(const struct spec *a, const struct spec *b)
+{
+    return a->type == b->type && a->combine == b->combine && a->flags == b->flags && a->elements == b->elements;
+}
+
+/* How many bytes message_encode() writes. */
+size_t message_size(const struct message *m);
+/* Writes message_size() bytes. */
+void message_encode(const struct message *m, uint8_t *out);
+/*
+ * Fills *out, which borrows bytes. -EPROTO: too short or too long, unknown, or impossible: then nothing in *out means
+ * anything. What is decoded has a tree below CW_LINK_COUNT, at most MESSAGE_SERVERS_MOST servers with no bit beyond
+ * them, a type and an operation that fit, and deals of at least one block each; numbers of blocks are as they are.
+ */
+CW_MUST_CHECK int message_decode(const uint8_t *bytes, size_t size, struct message *out);
+
+#endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * internal.h - the structs of the engine, and what its files may ask of one another.
+ *
+ *     dense.c    what comes in: packets, events, time; and who is told
+ *     member.c   this server's own calls: from reduce() to done()
+ *     reducer.c  at the root: who is there, attempts, what is dealt, what is settled, the end
+ *     vertex.c   one attempt at this server: its plan, its columns, the parts that meet here
+ *     edge.c     blocks to a parent, deals and credit to children
+ *
+ * Lifetimes: vertex_free() and reducer_end() are called from the engine's entries only (a message of the port `call`,
+ * an event, a timer, the caller), never from within the work on blocks: that leaves a note (vertex.broken,
+ * reducer.finished) and asks for dense_soon().
+ */
+#ifndef SERVICES_AGGREGATE_DENSE_INTERNAL_H
+#define SERVICES_AGGREGATE_DENSE_INTERNAL_H
+
+#include "base/list.h"
+#include "services/aggregate/dense/blocks.h"
+#include "services/aggregate/dense/column.h"
+#include "services/aggregate/dense/dense.h"
+#include "services/aggregate/dense/frontier.h"
+#include "services/aggregate/dense/head.h"
+#include "services/aggregate/dense/mutant.h"
+#include "services/aggregate/dense/plan.h"
+#include "services/transport/transport.h"
+
+enum {
+    DENSE_RUNS = 32,          /* members, and vertices, at a time on a server */
+    DENSE_PENDING = 1024,     /* joins that wait for their root's own call */
+    DENSE_ENDED = 256,        /* runs whose names are remembered, for ENDED_SPAN */
+    DENSE_WINDOW = 8,         /* blocks of a tree above a child */
+    DENSE_AHEAD = 8,          /* blocks that are dealt and not settled: this, and two for each edge of the depth */
+    DENSE_SETTLE_AT_ONCE = 64 /* blocks that a root without children settles before others have their turn */
+};
+#define DENSE_MEMORY_MOST (UINT64_C(256) << 20)
+#define DENSE_TICK CW_MS(50)
+#define DENSE_ASK_EVERY CW_MS(500) /* a member or vertex asks the root so often whether it is still there */
+#define DENSE_STALL CW_MS(200)     /* a root that has seen nothing move for so long asks everybody */
+#define DENSE_PAUSE_FIRST CW_MS(2) /* between two attempts: doubled until something is settled */
+#define DENSE_PAUSE_MOST CW_MS(250)
+#define DENSE_LIMIT CW_SEC(30)
+#define DENSE_LIMIT_MOST CW_HOURS(1)
+#define DENSE_PENDING_SPAN CW_SEC(2)
+#define DENSE_ENDED_SPAN CW_SEC(60)
+
+struct member;
+struct vertex;
+struct reducer;
+
+/* A name that was used. */
+struct ended {
+    uint64_t hash; /* of job and name */
+    cw_time at;
+};
+
+/* A join whose root has not called yet. */
+struct pending {
+    struct list_node link;
+    cw_server from;
+    uint64_t ticket, digest;
+    struct spec spec;
+    uint64_t hash;
+    cw_time at;
+};
+
+enum dense_count {
+    DENSE_COUNT_BEGUN,
+    DENSE_COUNT_DONE,
+    DENSE_COUNT_FAILED,
+    DENSE_COUNT_ATTEMPTS,
+    DENSE_COUNT_VOIDED,
+    DENSE_COUNT_BLOCKS,
+    DENSE_COUNT_BYTES,
+    DENSE_COUNT_STALE,
+    DENSE_COUNT_MALFORMED,
+    DENSE_COUNTS,
+};
+
+struct dense {
+    cw_svc *s;
+    struct transport *edge, *call;
+    struct torus torus;
+    struct trees *trees; /* made for the first run */
+    cw_server self;
+    uint64_t life; /* of this instance: drawn */
+    uint32_t numbers;
+    uint64_t round; /* of walks over a list that may change meanwhile */
+    struct list members, vertices, reducers, pending;
+    unsigned member_count, vertex_count, pending_count;
+    struct ended ended[DENSE_ENDED];
+    unsigned ended_next;
+    uint64_t memory;
+    cw_timer *tick, *soon;
+    bool closing;
+    cw_counter *counter[DENSE_COUNTS];
+};
+
+/* ---- This server's own calls ------------------------------------------------------------------------------------- */
+
+struct member {
+    struct list_node link;
+    uint64_t round;
+    struct dense *d;
+    const void *owner;
+    int64_t ticket;
+    uint64_t hash, digest; /* of job and name; of the set of members */
+    cw_job job;
+    char name[MESSAGE_NAME_MOST];
+    size_t name_length;
+    cw_server root;
+    struct spec spec;
+    size_t element;
+    bool contributes; /* it is one of the members; the root need not be */
+    uint64_t *members;
+    struct run_name run;     /* life 0: not announced yet */
+    struct reducer *reducer; /* at the root */
+    const void *in;
+    void (*fill)(void *context, uint64_t first, size_t count, void *elements);
+    void *out;
+    void (*take)(void *context, uint64_t first, size_t count, const void *elements);
+    void *context;
+    cw_span limit;
+    cw_time moved, asked;
+    cw_reduce_done_fn done;
+    void *arg;
+};
+
+/* The hash of a job and a name: the same on all servers. */
+uint64_t member_hash(cw_job job, const char *name, size_t length);
+struct member *member_of_ticket(struct dense *d, uint64_t ticket);
+/* Copies count elements from `first` on of the member's vector. */
+void member_copy(const struct member *m, uint64_t first, size_t count, void *to);
+/* Ends the call: frees its vertex, tells done(), and frees the member. counted may be NULL. */
+void member_end(struct member *m, int status, cw_server who, const uint64_t *counted, unsigned attempts);
+/* Says JOIN to the root, or asks whether it is still there. */
+void member_ask(struct member *m);
+void member_answered(struct member *m, int status);
+void member_tick(struct member *m);
+
+/* ---- One attempt at one server ----------------------------------------------------------------------------------- */
+
+/* A block that is lent to the parent. */
+struct lend {
+    struct vertex *v;
+    uint32_t position;
+    uint8_t tree;
+    bool out;
+    int64_t id; /* of the transport's message */
+};
+
+/* What a child has been told. */
+struct told {
+    uint32_t dealt, base;
+    bool telling; /* a DEAL is on its way: the next one waits, so they stay in order */
+};
+
+struct vertex {
+    struct list_node link;
+    struct dense *d;
+    struct run_name run;
+    uint32_t attempt;
+    struct spec spec;
+    struct blocks blocks;
+    number_combine_fn combine;
+    uint32_t window, ahead;
+    struct plan plan;
+    struct column column[CW_LINK_COUNT];
+    struct told told[CW_LINK_COUNT][CW_LINK_COUNT]; /* by tree and link */
+    struct lend *lend;                              /* [tree * window + position % window] */
+    struct member *own;                             /* NULL: this server is no member */
+    struct reducer *reducer;                        /* NULL: this server is not the root */
+    uint64_t cost;
+    cw_time asked;
+    bool broken; /* the attempt is void: nothing is done any more, and the root was told */
+    bool ending;
+};
+
+struct vertex *vertex_find(struct dense *d, const struct run_name *run);
+/*
+ * Begins an attempt as it was announced, instead of an earlier one of the same run. reducer: at the root, else NULL.
+ * -ESTALE: an old attempt, or the ticket is unknown; -EINVAL: the member's own call says otherwise; -EPROTO; -ENOBUFS,
+ * -ENETUNREACH, -ENOMEM.
+ */
+CW_MUST_CHECK int vertex_begin(struct dense *d, const struct message *m, struct reducer *reducer);
+/* Takes v: what it has under way is cancelled. */
+void vertex_free(struct vertex *v);
+/* The attempt cannot be completed: the root is told, with the reason. */
+void vertex_break(struct vertex *v, int cause, cw_server who);
+/* Takes a child's block. 0, -ESTALE, -EPROTO: the status for its sender. */
+CW_MUST_CHECK int vertex_block(struct dense *d, const struct message *m, cw_server from);
+CW_MUST_CHECK int vertex_deal(struct dense *d, const struct message *m, cw_server from);
+/* Moves whatever can be moved: blocks up, deals down. */
+void vertex_pump(struct vertex *v);
+void vertex_tick(struct vertex *v);
+
+/* ---- Edges ------------------------------------------------------------------------------------------------------- */
+
+/* Sends a ready position to the parent. */
+void edge_send(struct vertex *v, cw_link tree, uint32_t position);
+/* Tells the children of a tree what was dealt, and their credit, where either is new. */
+void edge_tell(struct vertex *v, cw_link tree);
+/* Cancels what is lent. */
+void edge_cancel(struct vertex *v);
+
+/* ---- The root ---------------------------------------------------------------------------------------------------- */
+
+enum reducer_state {
+    REDUCER_GATHERS,   /* members are missing */
+    REDUCER_ANNOUNCES, /* servers of the plan have not answered */
+    REDUCER_RUNS,
+    REDUCER_PAUSES, /* until the next attempt */
+};
+
+struct reducer {
+    struct list_node link;
+    uint64_t round;
+    struct dense *d;
+    struct member *caller;
+    struct run_name run;
+    uint32_t attempt;
+    enum reducer_state state;
+    struct blocks blocks;
+    struct frontier frontier;
+    /* Sets: those of the call; of them those in the result; those that have joined; as the attempt has it. */
+    uint64_t *members, *counted, *joined, *dead, *involved, *silent;
+    uint64_t *ticket; /* by server */
+    struct vertex *vertex;
+    uint32_t ahead;   /* blocks of a tree that are dealt and not settled, at most */
+    unsigned awaited; /* answers to the announcement */
+    bool cut;         /* into blocks, at the first attempt */
+    bool keep;        /* the settled blocks have the contributors of this attempt */
+    bool finished;
+    cw_time moved, probed, next;
+    cw_span pause;
+};
+
+struct reducer *reducer_of_run(struct dense *d, const struct run_name *run);
+struct reducer *reducer_of_hash(struct dense *d, uint64_t hash);
+CW_MUST_CHECK int reducer_open(struct member *caller);
+/* Ends the run everywhere, tells the caller, and frees the reducer. who: CW_SERVER_NONE for nobody. */
+void reducer_end(struct reducer *r, int status, cw_server who);
+/* A member has said JOIN. Gives the status for it. */
+CW_MUST_CHECK int reducer_join(struct dense *d, const struct message *m, cw_server from);
+/* A server answered the announcement, or a probe. */
+void reducer_announced(struct reducer *r, uint32_t attempt, cw_server from, int status);
+void reducer_probed(struct reducer *r, uint32_t attempt, cw_server from, int status);
+/* The attempt is void. */
+void reducer_void(struct reducer *r);
+/* A server has left the view. */
+void reducer_down(struct reducer *r, cw_server server);
+/* Deals what may be dealt. */
+void reducer_deal(struct reducer *r);
+/* A block is whole, in memory that may be changed. */
+void reducer_settle(struct reducer *r, uint32_t block, void *elements);
+void reducer_tick(struct reducer *r);
+
+/* ---- dense.c ----------------------------------------------------------------------------------------------------- */
+
+/*
+ * Sends a message by the port `call`; how it ended is told to whom it concerns. < 0: it was not sent, and nobody is
+ * told anything.
+ */
+int dense_say(struct dense *d, cw_server to, const struct message *m);
+/* The tick runs while there is anything to do. */
+void dense_wake(struct dense *d);
+/* Calls reducers and vertices that left a note, from a timer of no time. */
+void dense_soon(struct dense *d);
+void dense_note(struct dense *d, enum dense_count which, uint64_t n);
+/* Words of a set of servers. */
+size_t dense_words(const struct dense *d);
+/* Is the server in this server's view? */
+bool dense_sees(const struct dense *d, cw_server server);
+
+#endif

@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/aggregate/dense/internal.h"
+
+#include "base/check.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct reducer *reducer_of_run(struct dense *d, const struct run_name *run)
+{
+    for (struct list_node *n = list_first(&d->reducers); n != NULL; n = list_next(&d->reducers, n)) {
+        struct reducer *r = container_of(n, struct reducer, link);
+        if (run_name_equal(&r->run, run)) {
+            return r;
+        }
+    }
+    return NULL;
+}
+
+struct reducer *reducer_of_hash(struct dense *d, uint64_t hash)
+{
+    for (struct list_node *n = list_first(&d->reducers); n != NULL; n = list_next(&d->reducers, n)) {
+        struct reducer *r = container_of(n, struct reducer, link);
+        if (r->caller->hash == hash) {
+            return r;
+        }
+    }
+    return NULL;
+}
+
+static cw_server first_of(const struct reducer *r, const uint64_t *in, const uint64_t *but)
+{
+    for (cw_server s = 0; s < r->d->torus.servers; s++) {
+        if (trees_set_has(in, s) && (but == NULL || !trees_set_has(but, s))) {
+            return s;
+        }
+    }
+    return CW_SERVER_NONE;
+}
+
+static void set_remove(uint64_t *set, cw_server s)
+{
+    set[s / 64] &= ~(UINT64_C(1) << s % 64);
+}
+
+static void moved(struct reducer *r)
+{
+    r->moved = cw_now(r->d->s);
+    r->pause = DENSE_PAUSE_FIRST;
+}
+
+/* ---- The end ----------------------------------------------------------------------------------------------------- */
+
+static void reducer_free(struct reducer *r)
+{
+    frontier_free(&r->frontier);
+    free(r->members); /* and the sets behind it */
+    free(r->ticket);
+    free(r);
+}
+
+/* Everybody who has to do with the run hears its end: those that joined, and those that were told of the attempt. */
+static void tell_end(struct reducer *r, int status, cw_server who)
+{
+    struct dense *d = r->d;
+    struct message m = {.kind = MESSAGE_END, .run = r->run, .attempt = r->attempt, .who = who};
+    m.status = (uint16_t)(-status);
+    m.servers = d->torus.servers;
+    memcpy(m.members, r->counted, dense_words(d) * sizeof *m.members);
+    for (cw_server s = 0; s < d->torus.servers; s++) {
+        if (s != d->self && (trees_set_has(r->joined, s) || trees_set_has(r->involved, s)) && dense_sees(d, s)) {
+            m.ticket = trees_set_has(r->joined, s) ? r->ticket[s] : 0;
+            (void)dense_say(d, s, &m); /* who does not hear of it asks, and is told that the run is gone */
+        }
+    }
+}
+
+void reducer_end(struct reducer *r, int status, cw_server who)
+{
+    struct dense *d = r->d;
+    struct member *caller = r->caller;
+    tell_end(r, status, who);
+    if (r->vertex != NULL) {
+        vertex_free(r->vertex);
+    }
+    d->ended[d->ended_next++ % DENSE_ENDED] = (struct ended){caller->hash, cw_now(d->s)};
+    list_remove(&r->link);
+    caller->reducer = NULL;
+    member_end(caller, status, who, r->counted, r->attempt);
+    reducer_free(r);
+}
+
+/* ---- Attempts ---------------------------------------------------------------------------------------------------- */
+
+/* A contributor is gone. False: the reduction has ended. */
+static bool lose(struct reducer *r, cw_server server)
+{
+    if ((r->caller->spec.flags & CW_REDUCE_WITHOUT) == 0) {
+        reducer_end(r, -ECONNRESET, server);
+        return false;
+    }
+    set_remove(r->counted, server);
+    /* What is settled has the dead one's part in it, and the rest would not (aggregate rule 6). */
+    r->keep = AGG_MUTANT(KEPT);
+    if (first_of(r, r->counted, NULL) == CW_SERVER_NONE) {
+        reducer_end(r, -ECONNRESET, server);
+        return false;
+    }
+    return true;
+}
+
+void reducer_void(struct reducer *r)
+{
+    if (r->state != REDUCER_ANNOUNCES && r->state != REDUCER_RUNS) {
+        return;
+    }
+    if (r->vertex != NULL) {
+        vertex_free(r->vertex);
+    }
+    dense_note(r->d, DENSE_COUNT_VOIDED, 1);
+    r->state = REDUCER_PAUSES;
+    r->next = cw_time_add(cw_now(r->d->s), r->pause);
+    r->pause.ns = 2 * r->pause.ns < DENSE_PAUSE_MOST.ns ? 2 * r->pause.ns : DENSE_PAUSE_MOST.ns;
+    dense_wake(r->d);
+}
+
+/* Who lives, as this server sees it now. False: the reduction has ended. */
+static bool look_around(struct reducer *r)
+{
+    struct dense *d = r->d;
+    memset(r->dead, 0, dense_words(d) * sizeof *r->dead);
+    for (cw_server s = 0; s < d->torus.servers; s++) {
+        if (!dense_sees(d, s)) {
+            trees_set_add(r->dead, s);
+            if (trees_set_has(r->counted, s) && !lose(r, s)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Cuts the vector, which is done once: all attempts have the same blocks. */
+static int cut(struct reducer *r, unsigned depth)
+{
+    if (r->cut) {
+        return 0;
+    }
+    int rc = blocks_make(&r->blocks, r->caller->spec.elements, r->caller->element, depth);
+    rc = rc < 0 ? rc : frontier_init(&r->frontier, r->blocks.count);
+    r->cut = rc == 0;
+    return rc;
+}
+
+static void announce(struct reducer *r, struct message *m)
+{
+    struct dense *d = r->d;
+    bool failed = false;
+    r->awaited = 0;
+    r->state = REDUCER_ANNOUNCES;
+    memset(r->silent, 0, dense_words(d) * sizeof *r->silent);
+    for (cw_server s = 0; s < d->torus.servers; s++) {
+        if (s != d->self && trees_set_has(r->involved, s)) {
+            m->ticket = trees_set_has(r->counted, s) ? r->ticket[s] : 0;
+            trees_set_add(r->silent, s);
+            r->awaited++;
+            failed = dense_say(d, s, m) < 0 || failed;
+        }
+    }
+    if (failed) {
+        reducer_void(r);
+    } else if (r->awaited == 0) {
+        r->state = REDUCER_RUNS;
+        dense_soon(d);
+    }
+}
+
+static void begin(struct reducer *r)
+{
+    struct dense *d = r->d;
+    struct plan plan;
+    cw_server lost = CW_SERVER_NONE;
+    if (!look_around(r)) {
+        return;
+    }
+    const struct plan_question question = {&d->torus, d->trees, d->self, r->counted, r->dead};
+    int rc = plan_make(&plan, &question, d->self, r->involved, &lost);
+    if (rc == -ENETUNREACH) {
+        if (lose(r, lost)) {
+            r->state = REDUCER_PAUSES;
+            r->next = cw_now(d->s);
+            dense_soon(d);
+        }
+        return;
+    }
+    rc = rc < 0 ? rc : cut(r, plan.depth);
+    rc = DENSE_AHEAD + (2 + DENSE_WINDOW) * plan.depth > COLUMN_AHEAD_MOST ? -ENOBUFS : rc;
+    if (rc < 0) {
+        reducer_end(r, -ENOBUFS, d->self);
+        return;
+    }
+    if (r->caller->spec.elements == 0) {
+        reducer_end(r, 0, CW_SERVER_NONE); /* there is nothing to combine: all have called */
+        return;
+    }
+    r->attempt++;
+    dense_note(d, DENSE_COUNT_ATTEMPTS, 1);
+    frontier_restart(&r->frontier, r->keep);
+    r->keep = true;
+    struct message m = {.kind = MESSAGE_ANNOUNCE, .run = r->run, .attempt = r->attempt, .spec = r->caller->spec};
+    m.each = r->blocks.each;
+    m.window = DENSE_WINDOW;
+    r->ahead = DENSE_AHEAD + 2 * plan.depth;
+    /*
+     * A child hears that its block was taken after its parent has gone on, so each level knows of up to a window more
+     * than the level above it.
+     */
+    m.ahead = (uint16_t)(r->ahead + DENSE_WINDOW * plan.depth);
+    m.servers = d->torus.servers;
+    memcpy(m.members, r->counted, dense_words(d) * sizeof *m.members);
+    memcpy(m.dead, r->dead, dense_words(d) * sizeof *m.dead);
+    m.ticket = trees_set_has(r->counted, d->self) ? (uint64_t)r->caller->ticket : 0;
+    rc = vertex_begin(d, &m, r);
+    if (rc < 0) {
+        reducer_end(r, -ENOBUFS, d->self);
+        return;
+    }
+    r->vertex = vertex_find(d, &r->run);
+    announce(r, &m);
+}
+
+void reducer_announced(struct reducer *r, uint32_t attempt, cw_server from, int status)
+{
+    if (attempt != r->attempt || r->state != REDUCER_ANNOUNCES) {
+        return;
+    }
+    switch (status) {
+    case 0:
+        set_remove(r->silent, from);
+        if (--r->awaited == 0) {
+            r->state = REDUCER_RUNS;
+            vertex_pump(r->vertex);
+        }
+        return;
+    case -ESTALE: /* its caller has given up, or is of an earlier life; and whoever is no member is asked again */
+        if (!trees_set_has(r->counted, from) || lose(r, from)) {
+            reducer_void(r);
+        }
+        return;
+    case -ENOBUFS:
+    case -EINVAL:
+        reducer_end(r, status, from);
+        return;
+    default:
+        reducer_void(r);
+        return;
+    }
+}
+
+void reducer_probed(struct reducer *r, uint32_t attempt, cw_server from, int status)
+{
+    if (attempt != r->attempt || r->state != REDUCER_RUNS) {
+        return;
+    }
+    if (status == 0) {
+        set_remove(r->silent, from);
+    } else if (status != -ETIMEDOUT) {
+        reducer_void(r);
+    }
+}
+
+void reducer_down(struct reducer *r, cw_server server)
+{
+    if (r->state == REDUCER_GATHERS) {
+        if (!trees_set_has(r->joined, server)) {
+            return; /* it may come yet */
+        }
+        set_remove(r->joined, server);
+        if ((r->caller->spec.flags & CW_REDUCE_WITHOUT) == 0) {
+            reducer_end(r, -ECONNRESET, server);
+        }
+        return;
+    }
+    /* Of a contributor the next attempt takes notice; a return before it does not help one that has lost its memory. */
+    if (trees_set_has(r->involved, server)) {
+        reducer_void(r);
+    }
+}
+
+/* ---- Blocks ------------------------------------------------------------------------------------------------------ */
+
+/* To whichever tree has the fewest blocks that are dealt and not settled: a slow tree gets less. */
+void reducer_deal(struct reducer *r)
+{
+    struct vertex *v = r->vertex;
+    uint32_t block;
+    while (r->state == REDUCER_RUNS && !r->finished) {
+        struct column *best = NULL;
+        for (cw_link tree = 0; tree < CW_LINK_COUNT; tree++) {
+            struct column *c = &v->column[tree];
+            if (v->plan.tree[tree].in && c->dealt - c->base < r->ahead &&
+                (best == NULL || c->dealt - c->base < best->dealt - best->base)) {
+                best = c;
+            }
+        }
+        if (best == NULL || !frontier_deal(&r->frontier, &block)) {
+            return;
+        }
+        int rc = column_deal(best, block);
+        CHECK(rc == 0);
+    }
+}
+
+void reducer_settle(struct reducer *r, uint32_t block, void *elements)
+{
+    const struct member *c = r->caller;
+    uint64_t first = blocks_first(&r->blocks, block);
+    size_t n = blocks_elements(&r->blocks, block);
+    if (c->spec.combine == CW_COMBINE_MEAN) {
+        uint32_t by = 0;
+        for (size_t i = 0; i < dense_words(r->d); i++) {
+            by += (uint32_t)__builtin_popcountll(r->counted[i]);
+        }
+        number_divide((cw_number)c->spec.type, elements, n, by);
+    }
+    if (c->out != NULL) {
+        memcpy((uint8_t *)c->out + first * c->element, elements, n * c->element);
+    } else {
+        c->take(c->context, first, n, elements);
+    }
+    frontier_settle(&r->frontier, block);
+    moved(r);
+    if (frontier_done(&r->frontier)) {
+        r->finished = true;
+        dense_soon(r->d);
+    }
+}
+
+/* ---- Who is there ------------------------------------------------------------------------------------------------ */
+
+static bool agrees(const struct reducer *r, const struct spec *spec, uint64_t digest)
+{
+    return spec_equal(spec, &r->caller->spec) && digest == r->caller->digest;
+}
+
+/* False: the reduction has ended. */
+static bool joins(struct reducer *r, cw_server from, uint64_t ticket, const struct spec *spec, uint64_t digest)
+{
+    if (!agrees(r, spec, digest) || !trees_set_has(r->members, from)) {
+        trees_set_add(r->joined, from); /* so that it hears of the end */
+        r->ticket[from] = ticket;
+        reducer_end(r, -EINVAL, from);
+        return false;
+    }
+    if (r->state == REDUCER_GATHERS && !(trees_set_has(r->joined, from) && r->ticket[from] == ticket)) {
+        trees_set_add(r->joined, from);
+        r->ticket[from] = ticket;
+        moved(r);
+        dense_soon(r->d);
+    }
+    return true;
+}
+
+static int remember(struct dense *d, const struct message *m, cw_server from, uint64_t hash)
+{
+    struct pending *p = NULL;
+    for (struct list_node *n = list_first(&d->pending); n != NULL && p == NULL; n = list_next(&d->pending, n)) {
+        struct pending *other = container_of(n, struct pending, link);
+        p = other->hash == hash && other->from == from ? other : NULL;
+    }
+    if (p == NULL) {
+        p = d->pending_count < DENSE_PENDING ? calloc(1, sizeof *p) : NULL;
+        if (p == NULL) {
+            return -ENOBUFS;
+        }
+        list_push_back(&d->pending, &p->link);
+        d->pending_count++;
+    }
+    p->from = from;
+    p->ticket = m->ticket;
+    p->digest = m->digest;
+    p->spec = m->spec;
+    p->hash = hash;
+    p->at = cw_now(d->s);
+    dense_wake(d);
+    return 0;
+}
+
+static bool was_ended(const struct dense *d, uint64_t hash)
+{
+    for (unsigned i = 0; i < DENSE_ENDED; i++) {
+        const struct ended *e = &d->ended[i];
+        if (e->hash == hash && e->at.ns != 0 && !cw_time_due(cw_time_add(e->at, DENSE_ENDED_SPAN), cw_now(d->s))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int reducer_join(struct dense *d, const struct message *m, cw_server from)
+{
+    uint64_t hash = member_hash(m->job, m->name, m->name_length);
+    struct reducer *r = reducer_of_hash(d, hash);
+    if (m->run.life != 0 && (r == NULL || !run_name_equal(&r->run, &m->run))) {
+        return -ESTALE; /* the run that it has heard of is over */
+    }
+    if (r == NULL) {
+        return was_ended(d, hash) ? -EEXIST : remember(d, m, from, hash);
+    }
+    if (r->state != REDUCER_GATHERS && (!trees_set_has(r->joined, from) || r->ticket[from] != m->ticket)) {
+        return -ESTALE; /* too late: it goes on without this caller */
+    }
+    return joins(r, from, m->ticket, &m->spec, m->digest) ? 0 : -EINVAL;
+}
+
+static struct reducer *make(struct dense *d, struct member *caller)
+{
+    enum { SETS = 6 };
+    size_t words = dense_words(d);
+    struct reducer *r = calloc(1, sizeof *r);
+    uint64_t *sets = calloc(SETS * words, sizeof *sets), *ticket = calloc(d->torus.servers, sizeof *ticket);
+    if (r == NULL || sets == NULL || ticket == NULL) {
+        free(r);
+        free(sets);
+        free(ticket);
+        return NULL;
+    }
+    *r = (struct reducer){.d = d, .caller = caller, .run = {d->self, d->life, ++d->numbers}, .ticket = ticket};
+    r->members = sets;
+    r->counted = sets + words;
+    r->joined = sets + 2 * words;
+    r->dead = sets + 3 * words;
+    r->involved = sets + 4 * words;
+    r->silent = sets + 5 * words;
+    memcpy(r->members, caller->members, words * sizeof *sets);
+    memcpy(r->counted, caller->members, words * sizeof *sets);
+    return r;
+}
+
+int reducer_open(struct member *caller)
+{
+    struct dense *d = caller->d;
+    if (was_ended(d, caller->hash)) {
+        return -EEXIST;
+    }
+    struct reducer *r = make(d, caller);
+    if (r == NULL) {
+        return -ENOMEM;
+    }
+    caller->reducer = r;
+    caller->run = r->run;
+    moved(r);
+    if (caller->contributes) {
+        trees_set_add(r->joined, d->self);
+        r->ticket[d->self] = (uint64_t)caller->ticket;
+    }
+    list_push_back(&d->reducers, &r->link);
+    dense_soon(d); /* from there it takes the joins that came before */
+    return 0;
+}
+
+/* Takes the joins that came before the root's own call. False: the reduction has ended. */
+static bool take_pending(struct reducer *r)
+{
+    struct dense *d = r->d;
+    for (struct list_node *n = list_first(&d->pending), *next; n != NULL; n = next) {
+        struct pending p = *container_of(n, struct pending, link);
+        next = list_next(&d->pending, n);
+        if (p.hash != r->caller->hash) {
+            continue;
+        }
+        list_remove(n);
+        free(container_of(n, struct pending, link));
+        d->pending_count--;
+        if (!joins(r, p.from, p.ticket, &p.spec, p.digest)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- Time -------------------------------------------------------------------------------------------------------- */
+
+static void probe(struct reducer *r)
+{
+    struct dense *d = r->d;
+    struct message m = {.kind = MESSAGE_PROBE, .run = r->run, .attempt = r->attempt};
+    r->probed = cw_now(d->s);
+    memset(r->silent, 0, dense_words(d) * sizeof *r->silent);
+    for (cw_server s = 0; s < d->torus.servers; s++) {
+        if (s != d->self && trees_set_has(r->involved, s)) {
+            trees_set_add(r->silent, s);
+            (void)dense_say(d, s, &m); /* who was not asked stays silent */
+        }
+    }
+}
+
+/* Nothing has moved for the limit. */
+static void give_up(struct reducer *r)
+{
+    if (r->state != REDUCER_GATHERS) {
+        reducer_end(r, -ETIMEDOUT, first_of(r, r->silent, NULL));
+        return;
+    }
+    cw_server missing = first_of(r, r->members, r->joined);
+    memcpy(r->counted, r->joined, dense_words(r->d) * sizeof *r->counted);
+    if ((r->caller->spec.flags & CW_REDUCE_WITHOUT) != 0 && first_of(r, r->counted, NULL) != CW_SERVER_NONE) {
+        moved(r);
+        begin(r);
+    } else {
+        reducer_end(r, -ETIMEDOUT, missing);
+    }
+}
+
+void reducer_tick(struct reducer *r)
+{
+    cw_time now = cw_now(r->d->s);
+    if (r->finished) {
+        reducer_end(r, 0, CW_SERVER_NONE);
+        return;
+    }
+    if (r->vertex != NULL && r->vertex->broken) {
+        reducer_void(r);
+    }
+    if (r->state == REDUCER_GATHERS && !take_pending(r)) {
+        return;
+    }
+    if (r->state == REDUCER_GATHERS && first_of(r, r->members, r->joined) == CW_SERVER_NONE) {
+        begin(r);
+        return;
+    }
+    if (cw_time_due(cw_time_add(r->moved, r->caller->limit), now)) {
+        give_up(r);
+        return;
+    }
+    if (r->state == REDUCER_PAUSES && cw_time_due(r->next, now)) {
+        begin(r);
+        return;
+    }
+    if (r->state != REDUCER_RUNS) {
+        return;
+    }
+    if (cw_time_due(cw_time_add(cw_time_max(r->moved, r->probed), DENSE_STALL), now)) {
+        probe(r);
+    }
+    vertex_pump(r->vertex);
+}

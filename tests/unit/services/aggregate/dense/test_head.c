@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/aggregate/dense/head.h"
+
+#include "suite.h"
+
+#include <errno.h>
+#include <string.h>
+
+static uint8_t bytes[MESSAGE_BYTES_MOST], again[MESSAGE_BYTES_MOST];
+
+static struct message sample(enum message_kind kind)
+{
+    struct message m = {.kind = kind, .run = {5, UINT64_C(0x1122334455667788), 9}, .attempt = 3, .tree = 4};
+    m.position = 70000;
+    m.block = 12;
+    m.passed = 6;
+    m.from = 8;
+    m.runs = 2;
+    m.deal[0] = (struct deal_run){1, 7};
+    m.deal[1] = (struct deal_run){100, 1};
+    m.ticket = UINT64_C(0x99aabbccddeeff00);
+    m.spec = (struct spec){CW_NUMBER_FLOAT32, CW_COMBINE_SUM, CW_REDUCE_WITHOUT, 1000};
+    m.each = 250;
+    m.window = 8;
+    m.ahead = 20;
+    m.servers = 70;
+    m.members[0] = UINT64_MAX;
+    m.members[1] = 0x3f;
+    m.dead[1] = 1;
+    m.status = ECONNRESET;
+    m.who = 69;
+    m.job = 77;
+    m.digest = 123456789;
+    m.name = "a name";
+    m.name_length = 6;
+    return m;
+}
+
+/* Each kind comes back as it was, to the byte; and no shorter or longer one is taken. */
+START_TEST(there_and_back)
+{
+    for (enum message_kind kind = MESSAGE_BLOCK; kind <= MESSAGE_JOIN; kind++) {
+        struct message m = sample(kind), out;
+        size_t size = message_size(&m);
+        message_encode(&m, bytes);
+        SUITE_HOLDS(message_decode(bytes, size, &out) == 0, "kind %d", kind);
+        SUITE_HOLDS(message_size(&out) == size, "kind %d", kind);
+        message_encode(&out, again);
+        SUITE_HOLDS(memcmp(bytes, again, size) == 0, "kind %d", kind);
+        SUITE_HOLDS(run_name_equal(&m.run, &out.run) && out.attempt == 3, "kind %d", kind);
+        for (size_t cut = 0; cut < size; cut++) {
+            SUITE_HOLDS(message_decode(bytes, cut, &out) == -EPROTO, "kind %d cut to %zu", kind, cut);
+        }
+        SUITE_HOLDS(message_decode(bytes, size + 1, &out) == -EPROTO, "kind %d", kind);
+    }
+}
+END_TEST
+
+START_TEST(fields)
+{
+    struct message m = sample(MESSAGE_ANNOUNCE), out;
+    message_encode(&m, bytes);
+    ck_assert_int_eq(message_decode(bytes, message_size(&m), &out), 0);
+    ck_assert(spec_equal(&m.spec, &out.spec));
+    ck_assert(out.window == 8 && out.ahead == 20 && out.each == 250 && out.servers == 70);
+    ck_assert(out.members[1] == 0x3f && out.dead[1] == 1 && out.ticket == m.ticket);
+    m = sample(MESSAGE_JOIN);
+    message_encode(&m, bytes);
+    ck_assert_int_eq(message_decode(bytes, message_size(&m), &out), 0);
+    ck_assert(out.name_length == 6 && memcmp(out.name, "a name", 6) == 0 && out.job == 77);
+}
+END_TEST
+
+/* What would be dangerous later is refused here. */
+START_TEST(impossible)
+{
+    struct message out;
+    struct message m[] = {sample(MESSAGE_BLOCK),    sample(MESSAGE_DEAL),     sample(MESSAGE_DEAL),
+                          sample(MESSAGE_ANNOUNCE), sample(MESSAGE_ANNOUNCE), sample(MESSAGE_ANNOUNCE),
+                          sample(MESSAGE_END),      sample(MESSAGE_VOID),     sample(MESSAGE_JOIN),
+                          sample(MESSAGE_JOIN),     sample(MESSAGE_JOIN)};
+    m[0].tree = 6;
+    m[1].tree = 7;
+    m[2].deal[1].count = 0;
+    m[3].members[1] = 0x40; /* server 70 of 70 */
+    m[4].spec.type = 0;
+    m[5].spec.combine = CW_COMBINE_XOR; /* of float32 */
+    m[6].status = 4096;
+    m[7].status = 5000;
+    m[8].ticket = 0;
+    m[9].name_length = 0;
+    m[10].spec.flags = 2;
+    for (unsigned i = 0; i < sizeof m / sizeof *m; i++) {
+        message_encode(&m[i], bytes);
+        SUITE_HOLDS(message_decode(bytes, message_size(&m[i]), &out) == -EPROTO, "%u", i);
+    }
+    struct message good = sample(MESSAGE_PROBE);
+    message_encode(&good, bytes);
+    bytes[1] = 1;
+    ck_assert_int_eq(message_decode(bytes, message_size(&good), &out), -EPROTO);
+    bytes[1] = 0;
+    bytes[0] = 2 << 4 | MESSAGE_PROBE;
+    ck_assert_int_eq(message_decode(bytes, message_size(&good), &out), -EPROTO);
+    bytes[0] = MESSAGE_VERSION << 4 | 15;
+    ck_assert_int_eq(message_decode(bytes, message_size(&good), &out), -EPROTO);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(there_and_back), SUITE_TEST(fields), SUITE_TEST(impossible)};
+SUITE_MAIN("head", tests)

@@ -164,7 +164,7 @@ static void join_misnamed(struct rows *rows)
 /* A link went down lately since the server at one of its ends did: others saw that server begin anew, or miss it. */
 static bool went_with_server(const struct message *f, const struct message *m)
 {
-    static const char *const causes[] = {"restarts", "left", "server-down", NULL};
+    static const char *const causes[] = {"restarts", "stalls", "left", "server-down", NULL};
     return is(f, "cause", "flapping") && is_any(m, "cause", causes) &&
            (equal(m, "expected", f, "expected") || equal(m, "expected", f, "server"));
 }
@@ -321,7 +321,7 @@ static void join_flapping(struct rows *rows)
 /* One server that all its neighbours miss, or that differs from all of them, is told of once. */
 static void join_by_far(struct rows *rows)
 {
-    static const char *const causes[] = {"server-down", "left",    "restarts", "mtu",
+    static const char *const causes[] = {"server-down", "left",    "restarts", "stalls", "mtu",
                                          "settings",    "cluster", "version",  NULL};
     for (size_t i = 0; i < rows->count; i++) {
         struct message *f = rows->row[i];
@@ -346,7 +346,7 @@ static void join_by_far(struct rows *rows)
             message_text(f, "link", "");
             message_text(f, "server", field(f, "expected"));
             put(f, "text", "%s is down: none of its neighbours hears it (asked: %s)", field(f, "expected"), names);
-        } else if (is(f, "cause", "left") || is(f, "cause", "restarts")) {
+        } else if (is(f, "cause", "left") || is(f, "cause", "restarts") || is(f, "cause", "stalls")) {
             message_text(f, "link", "");
             message_text(f, "server", field(f, "expected"));
         } else if (count > 1) {
@@ -463,6 +463,58 @@ static void take_servers(struct rows *rows)
     }
 }
 
+/* ---- Many servers ------------------------------------------------------------------------------------------------ */
+
+enum { MANY = 3 };
+
+/* What is true of many servers at once has one cause, and most often one machine: too few processors. */
+static const struct many {
+    const char *cause, *text;
+} many[] = {
+    {"stalled", "stood still for longer than timers.dead: all their links went down at the same moment"},
+    {"stalls", "were lost lately and came back by themselves: they stood still, or nobody heard them"},
+    {"waited", "had no processor in the middle of their work, for longer than timers.hold less timers.dead"},
+};
+
+static void join_one_cause(struct rows *rows, const struct many *what)
+{
+    char names[TEXT] = "";
+    unsigned count = 0;
+    struct message *first = NULL;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct message *m = rows->row[i];
+        count += m != NULL && is(m, "cause", what->cause);
+    }
+    if (count < MANY) {
+        return;
+    }
+    count = 0;
+    for (size_t i = 0; i < rows->count; i++) { /* the first is the worst of them */
+        struct message *m = rows->row[i];
+        if (m == NULL || !is(m, "cause", what->cause)) {
+            continue;
+        }
+        add_name(names, sizeof names, count++, field(m, "server"));
+        if (first == NULL) {
+            first = m;
+        } else {
+            drop(rows, i);
+        }
+    }
+    message_text(first, "server", "");
+    put(first, "text", "%u servers %s (%s%s)", count, what->text, names, count > NEIGHBOURS_MOST ? " .." : "");
+    put(first, "do",
+        "give them processors: fewer servers on a machine, priority = realtime, or longer timers (docs/operating.md, "
+        "\"Ending, dying\")");
+}
+
+static void join_many(struct rows *rows)
+{
+    for (size_t i = 0; i < sizeof many / sizeof *many; i++) {
+        join_one_cause(rows, &many[i]);
+    }
+}
+
 /* ---- All --------------------------------------------------------------------------------------------------------- */
 
 static int compare(const void *a, const void *b)
@@ -494,6 +546,7 @@ void diagnose(struct rows *rows)
     join_flapping(rows);
     join_by_far(rows);
     join_by_near(rows);
+    join_many(rows);
     close_ranks(rows);
     sort(rows);
 }

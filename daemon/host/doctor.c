@@ -62,6 +62,25 @@ static bool look_at_leave(struct doctor *d, cw_link link, const struct ls_link_i
     return true;
 }
 
+static bool is_alive(const struct doctor *d, cw_coord server)
+{
+    const struct torus *t = host_torus(d->s->host);
+    return reach_has(ls_committed(d->ls), torus_id(t, server));
+}
+
+/* No link of this server is up: that a neighbour is silent, too, says nothing about the neighbour. */
+static bool is_cut_off(const struct doctor *d)
+{
+    const struct torus *t = host_torus(d->s->host);
+    cw_server self = torus_id(t, d->s->self);
+    for (cw_server s = 0; (s = reach_next(ls_committed(d->ls), s)) < t->servers; s++) {
+        if (s != self) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* ---- Links without a carrier ------------------------------------------------------------------------------------- */
 
 static void look_at_medium(struct doctor *d, cw_link link, const struct ls_link_info *info)
@@ -84,7 +103,15 @@ static void look_at_medium(struct doctor *d, cw_link link, const struct ls_link_
         doctor_say(d, DOCTOR_BROKEN, "interface-down", link, "%s, the interface of %s, is switched off", shim.name,
                    name);
         doctor_do(d, "ip link set %s up", shim.name);
-    } else if (!look_at_leave(d, link, info)) { /* its machine may be off by now */
+    } else if (look_at_leave(d, link, info)) {
+        return; /* its machine may be off by now */
+    } else if (!is_alive(d, info->expected) && !is_cut_off(d)) {
+        doctor_say(d, DOCTOR_BROKEN, "server-down", link,
+                   "there is no carrier on %s (%s), and no other server reaches %s: its machine is off, or all its "
+                   "cables are out",
+                   shim.name, name, far);
+        doctor_do(d, "see whether the machine at %s is on, and its cables are plugged in", far);
+    } else {
         doctor_say(
             d, DOCTOR_BROKEN, "no-carrier", link,
             "no carrier on %s (%s): the cable to %s of %s is not plugged in at both ends, or the interface there "
@@ -95,12 +122,6 @@ static void look_at_medium(struct doctor *d, cw_link link, const struct ls_link_
 }
 
 /* ---- Links with a carrier ---------------------------------------------------------------------------------------- */
-
-static bool is_alive(const struct doctor *d, cw_coord server)
-{
-    const struct torus *t = host_torus(d->s->host);
-    return reach_has(ls_committed(d->ls), torus_id(t, server));
-}
 
 /*
  * The last that was heard there, and not long ago, was no neighbour of ours. With other timers than ours it may be
@@ -133,6 +154,20 @@ static bool look_at_version(struct doctor *d, cw_link link, const struct ls_link
     return true;
 }
 
+static void tell_cut_off(struct doctor *d)
+{
+    unsigned silent = (unsigned)__builtin_popcount(d->silent);
+    if (silent == 0) {
+        return;
+    }
+    doctor_say(
+        d, DOCTOR_GRAVE, "cut-off", CW_LINK_SELF,
+        "this server reaches no other one, and hears nothing over %u of its links: it stood still a moment ago, or "
+        "its cables are out, or its neighbours are down",
+        silent);
+    doctor_do(d, "on a neighbour: cwctl doctor --all; here again in some seconds");
+}
+
 /* Nothing is heard from the neighbour, not even from a wrong one. */
 static void look_at_silence(struct doctor *d, cw_link link, const struct ls_link_info *info)
 {
@@ -160,6 +195,8 @@ static void look_at_silence(struct doctor *d, cw_link link, const struct ls_link
                    "dead, or goes elsewhere",
                    far, name, port);
         doctor_do(d, "ip -s link show %s", shim.name);
+    } else if (is_cut_off(d)) {
+        d->silent |= cw_links_of(link); /* nobody can say whose fault that is: doctor_look() tells of it once */
     } else {
         doctor_say(d, DOCTOR_BROKEN, "server-down", link, "%s is not heard, and no other server reaches it", far);
         doctor_do(d, "on %s: systemctl status cubewayd", far);
@@ -359,6 +396,7 @@ unsigned doctor_look(struct host_server *s, const struct rows_reader *out)
             look_at_link(&d, link);
         }
     }
+    tell_cut_off(&d);
     doctor_flaps(&d);
     doctor_cables(&d);
     look_at_counters(&d);

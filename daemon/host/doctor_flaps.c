@@ -11,6 +11,7 @@
 enum {
     FLAPS_TOLD = 2, /* times that a link went down lately and came back, from which on that is told */
     NAMES = 24,     /* bytes of "+x -x +y -y +z -z" */
+    FENCES = 1000,  /* incarnations that one process uses up at most: another one begins with the time in us */
 };
 
 static unsigned size_of(cw_links links)
@@ -34,6 +35,15 @@ static bool is_plugged(const struct doctor *d, cw_link link)
 {
     const struct host_link *l = &d->s->link[link];
     return d->info[link].exists && l->shim != NULL && l->carrier;
+}
+
+static unsigned plugged(const struct doctor *d)
+{
+    unsigned count = 0;
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        count += is_plugged(d, link);
+    }
+    return count;
 }
 
 /* Links that went down within one instant; when the first and the last of them did. */
@@ -104,9 +114,10 @@ void doctor_stall(struct doctor *d)
     quantity_span_format(host_config(d->s->host)->timers.dead, dead);
     doctor_say(
         d, rest ? DOCTOR_GRAVE : DOCTOR_WARNING, "stalled", CW_LINK_SELF,
-        "all %u links of this server went down at the same moment%s: not its cables, but the server itself stood "
+        "all %u links of this server%s went down at the same moment%s: not its cables, but the server itself stood "
         "still for longer than timers.dead (%s)",
-        size_of(fall.links), rest ? " and rest now" : " lately", dead);
+        size_of(fall.links), size_of(fall.links) < plugged(d) ? " that were up" : "",
+        rest ? " and rest now" : " lately", dead);
     doctor_do(d, "give it a processor: priority = realtime, or longer timers (docs/operating.md, \"Ending, dying\")");
 }
 
@@ -184,12 +195,30 @@ static bool fell_together(const struct doctor *d, cw_links links)
     return size_of(links) > 1 && cw_time_since(last, first).ns <= instant(d).ns;
 }
 
+/*
+ * The neighbour's process is the same: it has counted itself out, as it does when nobody has heard it for `dead`
+ * (semantics 4.2), which takes the next incarnation.
+ */
+static bool is_same_process(const struct ls_link_info *info)
+{
+    return info->heard.incarnation - info->flapped_life < FENCES;
+}
+
 static void tell_restarts(struct doctor *d, cw_link link, const char *far, unsigned flaps)
 {
-    doctor_say(d, DOCTOR_WARNING, "restarts", link,
-               "%s was lost %u time%s lately, and is back in another life: its daemon was killed, crashed or stood "
-               "still; the cables are not the cause",
-               far, flaps, flaps == 1 ? "" : "s");
+    if (is_same_process(&d->info[link])) {
+        doctor_say(d, DOCTOR_WARNING, "stalls", link,
+                   "%s was lost %u time%s lately, and came back by itself: it stood still, or nobody heard it for "
+                   "longer than timers.dead; one cable alone is not the cause",
+                   far, flaps, flaps == 1 ? "" : "s");
+        doctor_do(d, "on %s: cwctl doctor, and cwctl status: times kept waiting", far);
+        return;
+    }
+    doctor_say(
+        d, DOCTOR_WARNING, "restarts", link,
+        "%s was lost %u time%s lately, and was started again: its daemon was killed or crashed; the cables are not "
+        "the cause",
+        far, flaps, flaps == 1 ? "" : "s");
     doctor_do(d, "on %s: cwctl doctor, and its log", far);
 }
 

@@ -218,6 +218,32 @@ START_TEST(cables_that_share_a_server)
 }
 END_TEST
 
+/* A machine that is too slow for its servers is one fault, not one for each of them. */
+START_TEST(what_is_true_of_many_is_told_once)
+{
+    add("severity=3;cause=waited;server=0,0,0;text=a;do=d");
+    add("severity=3;cause=waited;server=1,0,0;text=b;do=d");
+    add("severity=3;cause=stalled;server=0,0,1;text=alone;do=d");
+    diagnose(&rows);
+    ck_assert_uint_eq(rows.count, 3); /* two are not many */
+    clear();
+    static const char *const servers[] = {"0,0,0", "1,0,0", "0,1,0", "0,0,1", "1,1,0", "0,1,1", "1,1,1"};
+    for (unsigned i = 0; i < 7; i++) {
+        char fields[100];
+        snprintf(fields, sizeof fields, "severity=3;cause=waited;server=%s;text=t;do=d", servers[i]);
+        add(fields);
+    }
+    add("severity=3;cause=stalled;server=0,0,1;text=alone;do=d");
+    diagnose(&rows);
+    ck_assert_uint_eq(rows.count, 2);
+    ck_assert_str_eq(text_of(0, "server"), "");
+    ck_assert_str_eq(text_of(0, "text"), "7 servers had no processor in the middle of their work, for longer than "
+                                         "timers.hold less timers.dead (0,0,0 0,0,1 0,1,0 0,1,1 1,0,0 1,1,0 ..)");
+    ck_assert_str_eq(text_of(1, "text"), "alone");
+    clear();
+}
+END_TEST
+
 START_TEST(versions_and_silence_are_told)
 {
     add("part=about;server=0,0,0;version=1.0");
@@ -232,11 +258,18 @@ START_TEST(versions_and_silence_are_told)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(nothing_is_nothing),           SUITE_TEST(plugs_of_two_servers),
-    SUITE_TEST(plugs_of_one_server),          SUITE_TEST(a_wrong_coordinate),
-    SUITE_TEST(a_dead_server_is_one_finding), SUITE_TEST(effects_go_and_causes_stay),
-    SUITE_TEST(who_differs_is_told_once),     SUITE_TEST(loss_is_told_where_it_is_seen),
-    SUITE_TEST(who_left_is_a_note),           SUITE_TEST(a_server_that_restarts_is_one_finding),
-    SUITE_TEST(cables_that_share_a_server),   SUITE_TEST(versions_and_silence_are_told),
+    SUITE_TEST(nothing_is_nothing),
+    SUITE_TEST(plugs_of_two_servers),
+    SUITE_TEST(plugs_of_one_server),
+    SUITE_TEST(a_wrong_coordinate),
+    SUITE_TEST(a_dead_server_is_one_finding),
+    SUITE_TEST(effects_go_and_causes_stay),
+    SUITE_TEST(who_differs_is_told_once),
+    SUITE_TEST(loss_is_told_where_it_is_seen),
+    SUITE_TEST(who_left_is_a_note),
+    SUITE_TEST(a_server_that_restarts_is_one_finding),
+    SUITE_TEST(cables_that_share_a_server),
+    SUITE_TEST(what_is_true_of_many_is_told_once),
+    SUITE_TEST(versions_and_silence_are_told),
 };
 SUITE_MAIN("diagnosis", tests)

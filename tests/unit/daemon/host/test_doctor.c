@@ -66,6 +66,46 @@ START_TEST(a_server_that_is_down)
 }
 END_TEST
 
+/* Its links have lost carrier, each of them: that is one server, and not so many cables. */
+START_TEST(a_machine_that_is_off)
+{
+    struct host *h = town_open("torus { dims = 3x3x1; coordinate = all }");
+    town_settle(h, 9);
+    ck_assert_int_eq(host_fail(host_server(h, 1)), 0);
+    for (cw_link link = CW_LINK_XP; link <= CW_LINK_YM; link++) {
+        ck_assert_int_eq(host_cut(host_server(h, 1), link, true), 0);
+    }
+    for (unsigned i = 0; i < 2000 && town_reach(h, 0) != 8; i++) {
+        turn(h, 1);
+    }
+    turn(h, 20);
+    ck_assert_uint_eq(look(h, 0), 1);
+    const char *row = rows_said_find(&said, "cause=server-down link=+y");
+    ck_assert_ptr_nonnull(row);
+    ck_assert_msg(strstr(row, "there is no carrier on memory (+y), and no other server reaches 0,1,0: its machine is "
+                              "off, or all its cables are out") != NULL,
+                  "%s", row);
+    host_close(h);
+}
+END_TEST
+
+/* All others are dead, or this one is cut off: it cannot know which, and accuses nobody. */
+START_TEST(a_server_that_reaches_nobody)
+{
+    struct host *h = town_open("torus { dims = 3x1x1; coordinate = all }");
+    town_settle(h, 3);
+    ck_assert_int_eq(host_fail(host_server(h, 1)), 0);
+    ck_assert_int_eq(host_fail(host_server(h, 2)), 0);
+    for (unsigned i = 0; i < 2000 && town_reach(h, 0) != 1; i++) {
+        turn(h, 1);
+    }
+    ck_assert_uint_eq(look(h, 0), 1);
+    ck_assert_ptr_nonnull(rows_said_find(&said, "severity=1 cause=cut-off text=this server reaches no other one, and "
+                                                "hears nothing over 2 of its links"));
+    host_close(h);
+}
+END_TEST
+
 /* Longer than hold less dead without a processor: told for as long as the daemon runs. */
 START_TEST(a_daemon_that_was_kept_waiting)
 {
@@ -105,6 +145,8 @@ static const struct suite_test tests[] = {
     SUITE_TEST(a_sound_torus_has_no_findings),
     SUITE_TEST(a_cable_that_is_out),
     SUITE_TEST(a_server_that_is_down),
+    SUITE_TEST(a_machine_that_is_off),
+    SUITE_TEST(a_server_that_reaches_nobody),
     SUITE_TEST(a_daemon_that_was_kept_waiting),
     SUITE_TEST(a_neighbour_of_another_wire_version),
 };

@@ -170,7 +170,7 @@ START_TEST(a_link_that_was_down_is_none)
     doctor_stall(&d);
     host_close(h);
     ck_assert_uint_eq(d.found, 1);
-    expect("all 5 links of this server went down");
+    expect("all 5 links of this server that were up went down");
 }
 END_TEST
 
@@ -214,9 +214,21 @@ START_TEST(a_neighbour_that_begins_anew)
     }
     ck_assert_uint_eq(look(&d), 1);
     expect("severity=3 cause=restarts link=+x expected=1,0,0");
-    expect("1,0,0 was lost 2 times lately, and is back in another life: its daemon was killed, crashed or stood "
-           "still; the cables are not the cause");
+    expect("1,0,0 was lost 2 times lately, and was started again: its daemon was killed or crashed; the cables are not "
+           "the cause");
     expect("do=on 1,0,0: cwctl doctor, and its log");
+}
+END_TEST
+
+/* The same process goes on, with the next incarnation: it was not killed. */
+START_TEST(a_neighbour_that_counted_itself_out)
+{
+    struct doctor d = begin(cube);
+    fall(&d, CW_LINK_XP, 2, 0);
+    d.info[CW_LINK_XP].heard.incarnation = LIFE + 1;
+    ck_assert_uint_eq(look(&d), 1);
+    expect("cause=stalls link=+x expected=1,0,0");
+    expect("1,0,0 was lost 2 times lately, and came back by itself: it stood still, or nobody heard it");
 }
 END_TEST
 
@@ -246,6 +258,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(what_a_stall_does_not_explain),
     SUITE_TEST(one_cable_that_is_bad),
     SUITE_TEST(a_neighbour_that_begins_anew),
+    SUITE_TEST(a_neighbour_that_counted_itself_out),
     SUITE_TEST(two_links_at_one_moment),
 };
 SUITE_MAIN("doctor_flaps", tests)

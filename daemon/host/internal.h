@@ -186,7 +186,7 @@ struct host {
     unsigned received;  /* frames of links that have a descriptor for data, in this turn of the loop */
     struct nap nap;
     struct host_stalls stalls;
-    cw_span turn_longest; /* longest span between two readings of the clock in a turn */
+    cw_span turn_longest; /* longest span between two readings of the clock in a turn, while it delivered keys */
     bool leaving, left, done, failed;
     struct cw_packet *stash[HOST_STASH]; /* memory that frames are received into; owned */
     struct shim_frame in[HOST_STASH];
@@ -245,7 +245,10 @@ void viewlog_carrier(struct pump_server *s, cw_link link);
 void viewlog_error(struct pump_server *s, cw_link link, int rc);
 /* Frames of another version of the wire come in by the link; 0: no longer. Logs when that has changed. */
 void viewlog_foreign(struct pump_server *s, cw_link link, uint8_t version);
-/* The span between two readings of the clock in a turn: what was delivered in it may have been delivered so late. */
+/*
+ * The span between two readings of the clock in a turn: what was delivered in it may have been delivered so late. While
+ * no server here delivers keys, none is late.
+ */
 void viewlog_turn(struct host *h, cw_span span);
 /* An upcall held the thread for longer than half of `dead` (node_meter.slow). */
 void viewlog_slow(void *context, const struct node *n, const char *service, const char *upcall, cw_span held);

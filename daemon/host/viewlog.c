@@ -151,11 +151,22 @@ void viewlog_foreign(struct pump_server *s, cw_link link, uint8_t version)
 
 /* ---- Time -------------------------------------------------------------------------------------------------------- */
 
+/* Who delivers no keys delivers none too late: a server that has just begun. */
+static bool any_serves(const struct host *h)
+{
+    for (unsigned i = 0; i < h->count; i++) {
+        if (h->server[i].viewlog.serving) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void viewlog_turn(struct host *h, cw_span span)
 {
     const struct ls_timers *t = &h->config.timers;
     char lasted[QUANTITY_TEXT], most[QUANTITY_TEXT];
-    if (span.ns <= h->turn_longest.ns) {
+    if (span.ns <= h->turn_longest.ns || !any_serves(h)) {
         return;
     }
     h->turn_longest = span;

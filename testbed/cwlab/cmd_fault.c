@@ -8,8 +8,10 @@
 #include "testbed/cwlab/explain.h"
 #include "testbed/cwlab/scale.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* What all of these commands have in common. */
 struct fault {
@@ -156,6 +158,29 @@ static int tell_joined(const struct fault *f, uint32_t reached)
  */
 static const cw_span leave_patience = CW_SEC(15);
 
+/*
+ * Waits while the daemon ends: told to leave by cwlab, which the keeper knows, or by cwctl (leave, drain), which shows
+ * in what the daemon says of itself, and in the end in its not answering. 0; negative: it did not end in time, and why.
+ */
+static int wait_while_it_ends(const struct lab *lab, cw_server s, char why[static AWAIT_WHY])
+{
+    cw_time until = cw_time_add(peer_clock(), leave_patience);
+    for (;;) {
+        struct converge_view view;
+        char ended[AWAIT_ENDED];
+        int rc = await_leave(lab, s, until, ended, why);
+        if (rc < 0 || ended[0] != '\0') {
+            return rc;
+        }
+        rc = converge_ask(lab, s, &view);
+        bool ends = rc == -ETIMEDOUT ? false : rc < 0 || strcmp(view.state, "leaving") == 0;
+        if (!ends || cw_time_due(until, peer_clock())) {
+            return 0; /* the keeper says that it runs */
+        }
+        nanosleep(&(struct timespec){.tv_nsec = CW_MS(5).ns}, NULL);
+    }
+}
+
 static int restore(const struct program_command *self, int argc, char **argv)
 {
     bool wait = false;
@@ -172,8 +197,7 @@ static int restore(const struct program_command *self, int argc, char **argv)
     if (code != PROGRAM_GO) {
         return code;
     }
-    char ended[AWAIT_ENDED];
-    if (await_leave(&f.lab, s, cw_time_add(peer_clock(), leave_patience), ended, why) < 0) {
+    if (wait_while_it_ends(&f.lab, s, why) < 0) {
         program_refuse(self, "%s", why);
         return EXIT_BROKEN;
     }

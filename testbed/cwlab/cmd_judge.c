@@ -106,7 +106,10 @@ static int run(const struct program_command *self, int argc, char **argv)
         report_close(r); /* all its rows are 0 */
     }
     fflush(stdout);
-    if (!json && result.delivered == 0) {
+    if (!json && lab.witness[0] == '\0') {
+        fprintf(stderr, "this lab has no witness to judge by: witness.so was not found when it came up (CWLAB_WITNESS "
+                        "names it)\n");
+    } else if (!json && result.delivered == 0) {
         fprintf(stderr,
                 "no key packet was delivered%s, so there was nothing to judge: cwlab ctl --name %s SERVER service "
                 "witness stream hello rate=1000 sends some\n",

@@ -124,7 +124,9 @@ static void sum_up(struct look *look)
     report_integer(look->report, "memory_bytes", look->memory);
     report_integer(look->report, "waited_for_processor_ppm", (int64_t)(e->waited * 1e6 + 0.5));
     report_integer(look->report, "kept_waiting", (int64_t)look->stalls);
-    report_integer(look->report, "kept_waiting_ns", look->stall_longest.ns);
+    if (look->stalls > 0) {
+        report_integer(look->report, "kept_waiting_ns", look->stall_longest.ns);
+    }
     look->wanted = look->lab->driver == LAB_PROCESS ? 0 : scale_wanted();
     look->needed = scale_now(look->lab, look->wanted);
     report_flag(look->report, "before_others", look->lab->hurries);

@@ -58,6 +58,10 @@ class Fault(lab_kit.Case):
             self.assertEqual(rows("status", "1,0,0", code=None)[0]["state"], "dead")
             self.assertIn("dead already", run("leave", "1,0,0", code=2).stderr)
             run("restore", "1,0,0", "--wait")
+            run("ctl", "1,0,0", "drain")
+            run("restore", "1,0,0", "--wait")
+            run("ctl", "1,0,0", "leave")
+            run("restore", "1,0,0", "--wait")
         run("pause", "1,0,0", "1h")
         leavers = [subprocess.Popen([cwlab, "leave", "1,0,0"], stderr=subprocess.PIPE, text=True) for _ in range(4)]
         said = [(leaver.communicate()[1], leaver.returncode) for leaver in leavers]
@@ -65,7 +69,7 @@ class Fault(lab_kit.Case):
             if "dead already" not in text:  # it came too late
                 self.assertTrue(code == 0 and "1,0,0 has left, and its daemon has ended" in text, said)
         log = run("logs", "1,0,0").stdout
-        self.assertEqual(log.count('msg="ended in order"'), 4, log[-3000:])
+        self.assertEqual(log.count('msg="ended in order"'), 10, log[-3000:])
         self.assertNotIn("ends at once", log.replace("another signal ends at once", ""))
 
     def test_a_daemon_that_starts_is_not_called_dead(self):

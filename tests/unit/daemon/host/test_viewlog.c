@@ -245,6 +245,9 @@ START_TEST(a_long_turn)
     struct host *h = open_logged("torus { dims = 3x1x1; coordinate = '0,0,0' } timers { dead = 50ms; hold = 60ms }",
                                  NULL, NULL, NULL);
     h->turn_longest = CW_MS(0);
+    viewlog_turn(h, CW_MS(500));
+    ck_assert(h->turn_longest.ns == 0); /* it has just begun, and delivers no keys */
+    h->server[0].viewlog.serving = true;
     viewlog_turn(h, CW_MS(10));
     ck_assert(h->turn_longest.ns == CW_MS(10).ns && strstr(heard(), "in the middle of a turn") == NULL);
     viewlog_turn(h, CW_MS(25));

@@ -115,7 +115,7 @@ class Fault(lab_kit.Case):
         self.assertIn("'+w' is no link", run("loss", "0,0,0", "+w", "all", code=2).stderr)
         self.assertIn("did you mean none?", run("loss", "0,0,0", "+x", "nnoe", code=2).stderr)
         self.assertIn("'5': expected a share from 0", run("loss", "0,0,0", "+x", "5", code=2).stderr)
-        self.assertIn("no share", run("loss", "0,0,0", "+x", "much", code=2).stderr)
+        self.assertIn("expected a share", run("loss", "0,0,0", "+x", "much", code=2).stderr)
 
 
 if __name__ == "__main__":

@@ -102,7 +102,8 @@ class Fault(lab_kit.Case):
                          (["link", "1,0,0", "-x", "down"], ["link", "1,0,0", "-x", "up"])):
             run(*down)
             until("the link is down", lambda: not links("0,0,0")["+x"]["up"])
-            self.assertEqual(ask("pingall")["lost"], 0)
+            # On a busy machine servers may count one another out for a moment, which is not what is tried here.
+            until("all reach all by other ways", lambda: ask("pingall", code=None)["received"] == 27 * 26)
             run(*up)
             until("the link is up", lambda: links("0,0,0")["+x"]["up"])
         self.assertEqual(ask("loss", "0,0,0", "+x", "none")["server"], "0,0,0")

@@ -106,7 +106,8 @@ class Fault(lab_kit.Case):
                          (["link", "1,0,0", "-x", "down"], ["link", "1,0,0", "-x", "up"])):
             run(*down)
             until("the link is down", lambda: not links("0,0,0")["+x"]["up"])
-            self.assertEqual(ask("pingall")["lost"], 0)
+            # On a busy machine servers may count one another out for a moment, which is not what is tried here.
+            until("all reach all by other ways", lambda: ask("pingall", code=None)["received"] == 27 * 26)
             run(*up)
             until("the link is up", lambda: links("0,0,0")["+x"]["up"])
         self.assertEqual(ask("loss", "0,0,0", "+x", "none")["server"], "0,0,0")
@@ -119,7 +120,7 @@ class Fault(lab_kit.Case):
         self.assertIn("'+w' is no link", run("loss", "0,0,0", "+w", "all", code=2).stderr)
         self.assertIn("did you mean none?", run("loss", "0,0,0", "+x", "nnoe", code=2).stderr)
         self.assertIn("'5': expected a share from 0", run("loss", "0,0,0", "+x", "5", code=2).stderr)
-        self.assertIn("no share", run("loss", "0,0,0", "+x", "much", code=2).stderr)
+        self.assertIn("expected a share", run("loss", "0,0,0", "+x", "much", code=2).stderr)
 
 
 if __name__ == "__main__":

@@ -57,10 +57,14 @@ typedef struct cw_to {
     cw_to_kind kind;
     cw_job job;
     cw_port port;
-    cw_link link;       /* CW_TO_LINK */
-    cw_coord server;    /* CW_TO_SERVER */
-    cw_process process; /* CW_TO_SERVER and CW_TO_LINK; for a service, the id of its server */
-    cw_key key;         /* CW_TO_KEY */
+    cw_link link;    /* CW_TO_LINK */
+    cw_coord server; /* CW_TO_SERVER */
+    /*
+     * CW_TO_SERVER and CW_TO_LINK; for a service, the id of its server. CW_PROCESS_ANY stands for whichever process
+     * there has the key that the packet is about: the privilege for it is that for all processes, as for a key.
+     */
+    cw_process process;
+    cw_key key; /* CW_TO_KEY */
 } cw_to;
 
 /* ---- Packets that arrive ----------------------------------------------------------------------------------------- */

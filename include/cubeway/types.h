@@ -73,6 +73,8 @@ typedef struct cw_key {
 typedef uint32_t cw_job;
 /* A process of a job; for a service, the id of the server that the process runs on. */
 typedef uint32_t cw_process;
+/* As the destination of a packet: whichever process of the job there has the key that the packet is about. */
+#define CW_PROCESS_ANY UINT32_MAX
 /* A port of a job: one operation of a service. */
 typedef uint16_t cw_port;
 

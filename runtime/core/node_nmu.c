@@ -15,7 +15,7 @@
 
 int node_may_send(struct cw_svc *svc, const struct packet_head *head, cw_server target)
 {
-    bool key = head->kind == PACKET_KEY;
+    bool key = head->kind == PACKET_KEY || head->to.process == CW_PROCESS_ANY;
     struct nmu_to to = {.job = head->job, .port = head->port, .key = key, .process = key ? 0 : head->to.process};
     struct nmu_pass pass;
     if (nmu_ask(&svc->node->nmu, svc->index, &to, &pass) != NMU_ALLOWED) {

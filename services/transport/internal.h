@@ -71,8 +71,12 @@ struct outgoing {
     cw_time deadline, retry_at;
     cw_time left; /* when the first part of this attempt was sent */
     cw_span backoff;
-    unsigned asked;   /* how often its receiver has told it to wait for permission */
-    bool held;        /* RETRY: it waits for permission */
+    unsigned asked;  /* how often its receiver has told it to wait for permission */
+    bool held;       /* RETRY: it waits for permission */
+    bool found;      /* to a key with CW_PROCESS_ANY: process, on server, has said that it has the key */
+    unsigned sought; /* how often was asked since it was not known */
+    cw_process process;
+    cw_coord server;
     bool permitted;   /* permission has come while it was asking: the next time it is told to wait, it asks at once */
     uint64_t request; /* its number on the wire: REQUEST: ours; ANSWER: the requester's */
     uint16_t answer_status; /* ANSWER */
@@ -323,6 +327,8 @@ void outgoing_number(struct transport *t, struct peer *p);
 void outgoing_ack(struct transport *t, struct peer *p, const struct segment_ack *ack);
 /* The peer permits the message with that name. */
 void outgoing_permit(struct transport *t, const struct peer *p, uint32_t name);
+/* That process has the key of the message with that name. */
+void outgoing_found(struct transport *t, uint32_t name, const cw_rx *rx);
 /* Marks the parts of packets that are lost by now as to be sent again. */
 void outgoing_losses(struct transport *t, struct peer *p);
 /* The association is open. wait_ns: of the welcome, in queues. */
@@ -376,6 +382,8 @@ void sending_flush(struct transport *t);
 void sending_unblock(struct transport *t, cw_place place);
 /* Sends one packet that may get lost: it is dropped when it cannot be sent. */
 void sending_control(struct transport *t, const struct peer *p, const struct segment *s);
+/* Sends a packet that may get lost to somebody who is no peer. Gives what cw_send() does. */
+int sending_to(struct transport *t, const cw_to *to, const struct segment *s);
 /* How many ns a traced packet waited in queues on its way here. */
 uint32_t sending_waited(const cw_packet *p);
 

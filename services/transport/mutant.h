@@ -27,6 +27,7 @@ enum transport_mutant {
     TP_MUTANT_NEXT_PLACE = 15,     /* rule 5: in the second place of a part the part begins once more */
     TP_MUTANT_MAIN_PLACE = 16,     /* rule 18: data of the background waits in the main place */
     TP_MUTANT_BACKGROUND_BLOCKS = 17, /* rule 18: where the background place is full, nobody sends */
+    TP_MUTANT_KEEPS_PROCESS = 18,     /* rule 19: a message whose key has a new root keeps the process of the old one */
 };
 
 #ifdef CW_MUTANTS

@@ -34,6 +34,13 @@ uint32_t outgoing_name(const struct outgoing *m)
     return (uint32_t)m->id;
 }
 
+/* NULL: it has ended. */
+static struct outgoing *outgoing_named(const struct transport *t, uint32_t name)
+{
+    struct outgoing *m = t->slot[(name & 0xffff) % t->config.messages_max];
+    return m != NULL && outgoing_name(m) == name ? m : NULL;
+}
+
 uint32_t outgoing_first(const struct outgoing *m)
 {
     return m->flags & TRANSPORT_ASK ? 1 : SEGMENT_FIRST;
@@ -167,8 +174,8 @@ static void hold(struct transport *t, struct outgoing *m)
 
 void outgoing_permit(struct transport *t, const struct peer *p, uint32_t name)
 {
-    struct outgoing *m = t->slot[(name & 0xffff) % t->config.messages_max];
-    if (m == NULL || outgoing_name(m) != name || m->to.job != p->job || m->to.port != p->port ||
+    struct outgoing *m = outgoing_named(t, name);
+    if (m == NULL || m->to.job != p->job || m->to.port != p->port ||
         (m->to.kind == CW_TO_SERVER && m->to.process != p->process)) {
         return; /* it has ended: permissions may be late */
     }
@@ -179,6 +186,50 @@ void outgoing_permit(struct transport *t, const struct peer *p, uint32_t name)
         list_remove(&m->link);
         outgoing_route(t, m);
     }
+}
+
+/*
+ * Asks the processes of a server which of them has the key of m, and again until one answers: m is routed again then.
+ * It is not remembered for other messages: keys may move between the processes of a server at any time.
+ */
+static void seek(struct transport *t, struct outgoing *m, cw_coord server)
+{
+    const cw_to to = {
+        .kind = CW_TO_SERVER, .job = m->to.job, .port = m->to.port, .server = server, .process = CW_PROCESS_ANY};
+    const struct segment s = {.kind = SEGMENT_SEEK, .out = outgoing_name(m), .key = m->to.key};
+    m->found = false;
+    m->server = server;
+    int rc = sending_to(t, &to, &s);
+    if (rc < 0 && rc != -EAGAIN && rc != -ENOMEM && rc != -ENOBUFS && rc != -ENETUNREACH) {
+        outgoing_finish(t, m, rc);
+        return;
+    }
+    cw_span wait = CW_NS(4 * t->config.rto_min.ns);
+    for (unsigned i = 0; i < m->sought && wait.ns < t->config.rto_max.ns; i++) {
+        wait.ns *= 2;
+    }
+    m->sought++;
+    retry_at(t, m, wait.ns < t->config.rto_max.ns ? wait : t->config.rto_max);
+}
+
+void outgoing_found(struct transport *t, uint32_t name, const cw_rx *rx)
+{
+    struct outgoing *m = outgoing_named(t, name);
+    if (m == NULL || m->state != OUTGOING_RETRY || m->sought == 0 || m->to.job != rx->src_job ||
+        memcmp(&m->server, &rx->src_server, sizeof m->server) != 0) {
+        return; /* found already, or elsewhere by now */
+    }
+    m->found = true;
+    m->sought = 0;
+    m->process = rx->src_process;
+    list_remove(&m->link);
+    outgoing_route(t, m);
+}
+
+/* The process that had the key may have it no more. */
+static void lose_process(struct outgoing *m)
+{
+    m->found = m->found && TP_MUTANT(KEEPS_PROCESS);
 }
 
 void outgoing_route(struct transport *t, struct outgoing *m)
@@ -192,6 +243,14 @@ void outgoing_route(struct transport *t, struct outgoing *m)
             return;
         }
         process = cw_server_id(t->user, server);
+        if (m->to.process == CW_PROCESS_ANY) {
+            bool moved = memcmp(&server, &m->server, sizeof server) != 0 && !TP_MUTANT(KEEPS_PROCESS);
+            if (!m->found || moved) {
+                seek(t, m, server);
+                return;
+            }
+            process = m->process;
+        }
     } else if (!cw_reachable(t->user, server) && !(m->flags & TRANSPORT_WAIT)) {
         outgoing_finish(t, m, -ENETUNREACH);
         return;
@@ -395,6 +454,7 @@ static void take_result(struct transport *t, struct peer *p, struct outgoing *m,
     case RESULT_NOT_ROOT:
         if (m->to.kind == CW_TO_KEY) {
             t->stats.restarts += m->next > 0;
+            lose_process(m);
             retry_later(t, m);
             return;
         }
@@ -511,6 +571,7 @@ static void lost_sight(struct transport *t, struct outgoing *m, cw_time since, b
     wanted =
         wanted && (m->answering == NULL || m->accept.piece == NULL); /* what was handed over cannot be taken back */
     if (unsent || wanted) {
+        lose_process(m);
         if (!unsent) {
             t->stats.restarts++;
             m->tried[m->tried_count++] = m->peer->instance;

@@ -34,6 +34,10 @@ size_t segment_head(const struct segment *s)
     case SEGMENT_STRANGE:
     case SEGMENT_WELCOME:
         return 24;
+    case SEGMENT_SEEK:
+        return 8 + CW_KEY_BYTES;
+    case SEGMENT_FOUND:
+        return 8;
     case SEGMENT_SEGMENT:
         break;
     }
@@ -129,6 +133,13 @@ void segment_encode(const struct segment *s, uint8_t *out)
         put_be32(p, s->out);
         put_be32(p + 4, s->in);
         put_be32(p + 8, s->number);
+        return;
+    case SEGMENT_SEEK:
+    case SEGMENT_FOUND:
+        put_be32(p, s->out);
+        if (s->kind == SEGMENT_SEEK) {
+            memcpy(p + 4, s->key.b, CW_KEY_BYTES);
+        }
         return;
     case SEGMENT_SEGMENT:
         break;
@@ -283,7 +294,8 @@ int segment_decode(const uint8_t *bytes, size_t length, struct segment *out)
     if (out->kind == SEGMENT_SEGMENT) {
         return decode_segment(p, length - SEGMENT_HEAD_BYTES, out);
     }
-    if (out->kind < SEGMENT_HELLO || out->kind > SEGMENT_PERMIT || (out->flags & ~FLAG_BACKGROUND) != 0 ||
+    uint8_t flags = out->kind >= SEGMENT_SEEK ? 0 : FLAG_BACKGROUND;
+    if (out->kind < SEGMENT_HELLO || out->kind > SEGMENT_FOUND || (out->flags & ~flags) != 0 ||
         length != segment_head(out)) {
         return -EPROTO;
     }
@@ -301,6 +313,11 @@ int segment_decode(const uint8_t *bytes, size_t length, struct segment *out)
         out->in = get_be32(p + 4);
         out->instance = get_be64(p + 8);
         out->age_us = get_be32(p + 16);
+        return 0;
+    case SEGMENT_SEEK:
+        memcpy(out->key.b, p + 4, CW_KEY_BYTES);
+        return 0;
+    case SEGMENT_FOUND:
         return 0;
     default:
         out->in = get_be32(p + 4);

@@ -14,6 +14,8 @@
  *  GIVEN_UP 4 out | 8 in | 12 number                  that message will not be finished
  *  SEGMENT  4 acknowledgement if FLAG_ACK, then data if FLAG_DATA
  *  PERMIT   4 out | 8 in | 12 message                 to the sender of data: it may send that message again now
+ *  SEEK     4 out | 8 key (20)                        has your process this key? out: the message it is for
+ *  FOUND    4 out                                     it has, now
  *
  *  acknowledgement, of packets that came to us:
  *      out (4) in (4) newest packet (4) delay ns (4) words (1) notes (1) 0 (2)
@@ -30,8 +32,9 @@
  * of no other message that its sender has under way. Packets on tori overtake one another, so a message's head is in
  * every part that leaves before the sender has heard that one has come: whichever part is first begins the message.
  *
- * FLAG_BACKGROUND is in the flags of all kinds: the packet is of an association, or about one, by which messages go that
- * wait in the background place of their sender. Two instances may have one of each sort in each direction.
+ * FLAG_BACKGROUND may be in the flags of all kinds but SEEK and FOUND, which are of no association: the packet is of an
+ * association, or about one, by which messages go that wait in the background place of their sender. Two instances may
+ * have one of each sort in each direction.
  *
  * An association is one direction between two instances; both names in it are fresh, so that nothing from an earlier
  * one is taken for one of a later one. Packets are numbered as they leave, also those that repeat a part: an
@@ -65,6 +68,8 @@ enum segment_kind {
     SEGMENT_GIVEN_UP = 4,
     SEGMENT_SEGMENT = 5,
     SEGMENT_PERMIT = 6,
+    SEGMENT_SEEK = 7,
+    SEGMENT_FOUND = 8,
 };
 
 enum {
@@ -124,6 +129,7 @@ struct segment {
     uint64_t instance;
     uint32_t wait_ns;         /* WELCOME */
     uint32_t age_us;          /* STRANGE; UINT32_MAX stands for that or more */
+    cw_key key;               /* SEEK */
     struct segment_ack ack;   /* FLAG_ACK */
     struct segment_data data; /* FLAG_DATA */
 };

@@ -58,19 +58,33 @@ uint32_t sending_waited(const cw_packet *p)
 
 enum launch { LAUNCH_PLAIN, LAUNCH_TRACED, LAUNCH_BACKGROUND };
 
-static int launch(struct transport *t, const struct peer *p, cw_packet *packet, enum launch how)
+static int launch_to(struct transport *t, const cw_to *to, cw_packet *packet, enum launch how)
 {
     static const cw_send_options traced = {CW_SEND_INIT, .trace = true};
     static const cw_send_options background = {CW_SEND_INIT, .place = CW_PLACE_BACKGROUND};
     static const cw_send_options *const options[] = {NULL, &traced, &background};
-    const cw_to to = address_of(p);
-    int rc = cw_send(t->user, packet, &to, options[how]);
+    int rc = cw_send(t->user, packet, to, options[how]);
     if (rc < 0) {
         cw_packet_free(t->user, packet);
         return rc;
     }
     t->stats.packets++;
     return 0;
+}
+
+static int launch(struct transport *t, const struct peer *p, cw_packet *packet, enum launch how)
+{
+    const cw_to to = address_of(p);
+    return launch_to(t, &to, packet, how);
+}
+
+int sending_to(struct transport *t, const cw_to *to, const struct segment *s)
+{
+    struct segment named = *s;
+    uint8_t *body;
+    named.port = t->config.port;
+    cw_packet *packet = make(t, &named, 0, &body);
+    return packet == NULL ? -ENOMEM : launch_to(t, to, packet, LAUNCH_PLAIN);
 }
 
 void sending_control(struct transport *t, const struct peer *p, const struct segment *s)
@@ -416,7 +430,8 @@ static void flush_background(struct transport *t)
     struct list *touched = &t->touched[CW_PLACE_BACKGROUND];
     while (!t->blocked[CW_PLACE_MAIN] && !list_is_empty(touched)) {
         struct peer *p = container_of(list_first(touched), struct peer, touched);
-        if (!t->blocked[CW_PLACE_BACKGROUND] && send_one(t, p)) {
+        bool may = !t->blocked[CW_PLACE_BACKGROUND] || p->state != PEER_OPEN; /* a hello waits in the main place */
+        if (may && send_one(t, p)) {
             list_move_back(touched, &p->touched);
             continue;
         }

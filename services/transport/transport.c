@@ -234,6 +234,9 @@ static void take(struct transport *t, struct peer *p, const struct segment *s, c
             outgoing_permit(t, p, s->number);
         }
         return;
+    case SEGMENT_SEEK:
+    case SEGMENT_FOUND:
+        return; /* take_key() */
     case SEGMENT_SEGMENT:
         break;
     }
@@ -249,6 +252,22 @@ static void take(struct transport *t, struct peer *p, const struct segment *s, c
     }
 }
 
+/* Questions and answers about keys, which need no peer. */
+static void take_key(struct transport *t, const struct segment *s, const cw_rx *rx)
+{
+    if (s->kind == SEGMENT_FOUND) {
+        outgoing_found(t, s->out, rx);
+    } else if (cw_is_root(t->user, &s->key)) {
+        const cw_to to = {.kind = CW_TO_SERVER,
+                          .job = rx->src_job,
+                          .port = s->port,
+                          .server = rx->src_server,
+                          .process = rx->src_process};
+        const struct segment found = {.kind = SEGMENT_FOUND, .out = s->out};
+        (void)sending_to(t, &to, &found); /* when it gets lost, we are asked again */
+    }
+}
+
 cw_verdict transport_packet(struct transport *t, cw_packet *p, const cw_rx *rx)
 {
     struct segment s;
@@ -259,6 +278,11 @@ cw_verdict transport_packet(struct transport *t, cw_packet *p, const cw_rx *rx)
         return CW_DROP;
     }
     transport_enter(t);
+    if (s.kind == SEGMENT_SEEK || s.kind == SEGMENT_FOUND) {
+        take_key(t, &s, rx);
+        transport_leave(t, true);
+        return CW_FORWARD;
+    }
     const struct peer_name name = {rx->src_job, rx->src_process, s.port, (s.flags & FLAG_BACKGROUND) != 0};
     struct peer *peer = peer_get(t, name, rx->src_server);
     if (peer != NULL) {

@@ -267,16 +267,18 @@ typedef void (*transport_done_fn)(void *context, void *arg, int status);
 
 /*
  * Sends data to a server's process (CW_TO_SERVER) or to a key's root (CW_TO_KEY); to->job and to->port are those of the
- * receiver's transport. options and done may be NULL. Gives the message's number (> 0), or, and then done is not
- * called, -EINVAL, -ENOBUFS (messages_max, or no memory), -ENETUNREACH, -ENOENT (nobody has the key), -ESHUTDOWN.
+ * receiver's transport. With CW_TO_KEY it goes to the job's service on the root; or, when to->process is
+ * CW_PROCESS_ANY, to whichever process of the root has the key, which is asked first: a round trip. options and done
+ * may be NULL. Gives the message's number (> 0), or, and then done is not called, -EINVAL, -ENOBUFS (messages_max, or
+ * no memory), -ENETUNREACH, -ENOENT (nobody has the key), -ESHUTDOWN.
  */
 CW_MUST_CHECK int64_t transport_send(struct transport *t, const cw_to *to, const struct transport_data *data,
                                      const struct transport_send_options *options, transport_done_fn done, void *arg);
 
 /*
  * How a request ended, called once. status 0: the answer is whole, `size` bytes at `bytes` (borrowed for the call; NULL
- * after pieces and with places), and m says who answered. A status that transport_reply() gave comes with its bytes and m, too. Any
- * other: as for transport_done_fn, with m NULL.
+ * after pieces and with places), and m says who answered. A status that transport_reply() gave comes with its bytes and
+ * m, too. Any other: as for transport_done_fn, with m NULL.
  */
 typedef void (*transport_answer_fn)(void *context, void *arg, int status, const uint8_t *bytes, uint64_t size,
                                     const struct transport_message *m);

@@ -162,7 +162,8 @@ static int check_send(cw_svc *s, const cw_packet *p, const cw_to *to)
     }
     if (to->kind == CW_TO_SERVER) {
         cw_server id = cw_server_id(s, to->server);
-        must(id == CW_SERVER_NONE || to->process == id, "a process is not the id of its server");
+        must(id == CW_SERVER_NONE || to->process == id || to->process == CW_PROCESS_ANY,
+             "a process is not the id of its server");
         return id == CW_SERVER_NONE ? -EINVAL : s->down[id] ? -ENETUNREACH : 0;
     }
     if (to->kind == CW_TO_LINK) {

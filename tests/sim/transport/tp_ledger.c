@@ -3,6 +3,7 @@
 
 #include "base/prng.h"
 
+#include <errno.h>
 #include <string.h>
 
 struct ledger *ledger;
@@ -78,6 +79,9 @@ void ledger_taken(uint32_t number, uint64_t bytes, uint64_t life)
 
 void ledger_ended(uint32_t number, uint64_t life, int status)
 {
+    if (status == -EINVAL) {
+        ledger_wrong("address", "message %u was sent to a process that is not there", number);
+    }
     struct ledger_message *m = &ledger->message[number];
     if (number >= ledger->count || m->life != life) {
         ledger_wrong("stranger", "the end of message %u was told to who did not send it", number);

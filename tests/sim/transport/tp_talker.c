@@ -400,6 +400,7 @@ static void say(struct talker *k)
         to.kind = CW_TO_KEY;
         uint64_t name = cw_random(k->s);
         to.key = cw_key_of(k->s, &name, sizeof name);
+        to.process = (chance >> 44) % 2 == 0 ? CW_PROCESS_ANY : 0;
     } else {
         to.kind = CW_TO_SERVER;
         to.process = (cw_server)cw_random_below(k->s, servers);

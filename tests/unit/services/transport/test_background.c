@@ -30,6 +30,8 @@ START_TEST(its_data_waits_there)
     setup();
     net->server[0]->room_background = 0;
     ck_assert_int_gt(messenger_send(net, 0, 1, 100000, &background), 0);
+    fake_net_run(net, CW_MS(5));
+    ck_assert_int_gt(messenger_send(net, 0, 2, 100, &background), 0); /* begins when the place is full */
     fake_net_run(net, CW_MS(50));
     ck_assert_uint_eq(to->began, 0);
     make_room(0, 3);
@@ -38,9 +40,9 @@ START_TEST(its_data_waits_there)
     ck_assert_uint_eq(to->taken, 0);
     make_room(0, SIZE_MAX);
     fake_net_run(net, CW_MS(50));
-    ck_assert_uint_eq(from->ended, 1);
+    ck_assert_uint_eq(from->ended, 2);
     ck_assert_int_eq(from->status, 0);
-    ck_assert(messenger_got(net, 1, 100000));
+    ck_assert(messenger_got(net, 1, 100000) && messenger_got(net, 2, 100));
     fake_net_close(net);
 }
 END_TEST

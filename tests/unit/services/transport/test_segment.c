@@ -71,6 +71,15 @@ START_TEST(there_and_back)
     ck_assert_uint_eq(out.data.bytes[0], 0x5c);
     static const enum segment_kind kinds[] = {SEGMENT_HELLO, SEGMENT_WELCOME, SEGMENT_STRANGE, SEGMENT_GIVEN_UP,
                                               SEGMENT_PERMIT};
+    struct segment seek = {.kind = SEGMENT_SEEK, .port = 3, .out = 4, .key = s.data.key};
+    ck_assert_int_eq(through(&seek, 0, &out), 0);
+    ck_assert_mem_eq(&out.key, &seek.key, sizeof seek.key);
+    ck_assert_uint_eq(out.out, 4);
+    seek.kind = SEGMENT_FOUND;
+    ck_assert_int_eq(through(&seek, 0, &out), 0);
+    ck_assert(out.kind == SEGMENT_FOUND && out.out == 4);
+    seek.flags = FLAG_BACKGROUND;
+    ck_assert_int_eq(through(&seek, 0, &out), -EPROTO);
     for (unsigned i = 0; i < 5; i++) {
         struct segment c = {.kind = kinds[i],
                             .flags = i % 2 ? FLAG_BACKGROUND : 0,
@@ -146,7 +155,7 @@ START_TEST(what_cannot_be)
     IMPOSSIBLE(s.flags = FLAG_BACKGROUND)
     IMPOSSIBLE(s.flags = FLAG_BACKGROUND | FLAG_NOW)
     IMPOSSIBLE(s.flags = 16 | FLAG_ACK | FLAG_DATA)
-    IMPOSSIBLE(s.kind = 7)
+    IMPOSSIBLE(s.kind = SEGMENT_FOUND + 1)
     struct segment s = {.kind = SEGMENT_HELLO}, out;
     ck_assert_int_eq(through(&s, 0, &out), 0);
     bytes[0] = (SEGMENT_VERSION - 1) << 4 | SEGMENT_HELLO;

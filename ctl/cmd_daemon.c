@@ -30,6 +30,8 @@ void show_done(const struct call *call, const struct rows *rows)
                 message_get_integer(row, "job", 0));
     } else if (row != NULL && message_has(row, "level")) {
         fprintf(call->out, "%s\n", message_get_text(row, "level", "?"));
+    } else if (row != NULL && message_has(row, "relay")) {
+        fprintf(call->out, "relay %s\n", message_get_text(row, "relay", "?"));
     } else if (strcmp(name, "leave") == 0) {
         fprintf(call->out, "it leaves the cluster and ends\n");
     } else if (strcmp(name, "services unload") == 0) {

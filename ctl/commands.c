@@ -100,6 +100,7 @@ static const struct table_column link_columns[] = {
     {"rx_dropped", "OVERRUNS", TABLE_SHORT},
     {"tx_errors", "ERRORS", TABLE_SHORT},
     {"flaps", "FLAPS", TABLE_COUNT},
+    {"relay", "RELAY", TABLE_TEXT},
     {"loss_in_ppm", "LOST IN", TABLE_SHARE},
     {"loss_out_ppm", "LOST OUT", TABLE_SHARE},
     {"neighbour_version", "RUNS", TABLE_TEXT},
@@ -186,7 +187,9 @@ static const struct command table[] = {
      "neighbour is heard: see `cwctl wiring`), init, exchange, pending; damped after flapping. HEARD: time since the "
      "neighbour was heard last. LOST IN, LOST OUT: the share of the last thousand hellos that the cable lost on its "
      "way "
-     "here, and on the way to the neighbour; nothing is shown where none was lost. RUNS: the neighbour's release.",
+     "here, and on the way to the neighbour; nothing is shown where none was lost. RELAY: kernel, where packets that "
+     "only pass the server go on inside the kernel; "
+     "else why they go through the daemon. RUNS: the neighbour's release.",
      "  cwctl links\n  cwctl links +x --json", "", 0, 1, "links", link_columns, NULL, NULL},
     {"servers", "", "every server of the torus, as seen from here",
      "State: up (in the view by which packets are routed), feared (perhaps alive: keys that the server may own are not "
@@ -392,6 +395,10 @@ static const struct command table[] = {
     {"log level", "[LEVEL]", "show or set how much the daemon logs",
      "LEVEL: error, warn, info or debug. It holds until the daemon ends.", "  cwctl log level debug", "", 0, 1,
      "log-level", NULL, show_done, NULL},
+    {"daemon relay", "[on|off]", "may packets that only pass the server go on inside the kernel?",
+     "Says so, or switches it; it holds until the daemon ends. Off: all transit goes through the daemon, as on links "
+     "without a relay. Exit code 1: there is no relay, and why.",
+     "  cwctl daemon relay\n  cwctl daemon relay off", "", 0, 1, "relay", NULL, show_done, NULL},
     {"fail", "", "of a torus in one process: take the power from --server",
      "As if its plug were pulled: it says no goodbye, and frames to it are lost.",
      "  cwctl --server 1,1,1 fail\n  cwctl --server 1,1,1 restore", "", 0, 0, "fail", NULL, show_done, NULL},

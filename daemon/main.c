@@ -23,6 +23,7 @@
 #include "daemon/host/privileges.h"
 #include "daemon/host/reload.h"
 #include "daemon/host/state.h"
+#include "daemon/host/transit.h"
 #include "daemon/host/watcher.h"
 #include "daemon/listeners/memcached.h"
 #include "daemon/listeners/metrics.h"
@@ -37,15 +38,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum {
-    EXIT_FINE = 0,
-    EXIT_FAILED = 1,
-    EXIT_USAGE = 2,
-    INCARNATIONS = 1 << 20,
-    RIVAL_TRIES = 25,
-    RIVAL_PAUSE_MS = 20,
-    PATIENCE_SEC = 5
-};
+enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, INCARNATIONS = 1 << 20, PATIENCE_SEC = 5 };
 
 static const char default_file[] = "/etc/cubeway/cubewayd.conf";
 
@@ -233,6 +226,7 @@ struct daemon {
     struct upcall_mark mark;   /* without a watcher, which has one of its own */
     const char *priority_note; /* what is missing of the priority that is configured; NULL: nothing is */
     struct shim *shim[CW_LINK_COUNT];
+    struct transit *transit;
     struct watcher *watcher;
     struct job_host *jobs;
     struct file_host *files;
@@ -291,17 +285,6 @@ static void drop_in_watcher(void *context)
     }
 }
 
-/* Waits while the watcher of a daemon that has just died still holds its interfaces. */
-static int open_shims(struct daemon *d, char why[static LINKS_WHY])
-{
-    int rc = links_open_all(&d->config, d->shim, why);
-    for (int i = 0; i < RIVAL_TRIES && rc == -EADDRINUSE; i++) {
-        nanosleep(&(struct timespec){.tv_nsec = CW_MS(RIVAL_PAUSE_MS).ns}, NULL);
-        rc = links_open_all(&d->config, d->shim, why);
-    }
-    return rc;
-}
-
 /* From now on a crash names the service that was being called, and is told to the watcher when there is one. */
 static void report_crashes(struct daemon *d)
 {
@@ -319,14 +302,17 @@ static bool open_links(struct daemon *d)
     if (d->config.place == CONFIG_WHOLE) {
         return true;
     }
-    if (open_shims(d, why) < 0) {
+    if (links_open_patiently(&d->config, d->shim, why) < 0) {
         return fail(d, "links cannot be opened", why);
     }
     if (why[0] != '\0') {
         LOG(d->log, CW_LOG_WARN, "waits for interfaces that are not there yet", {"links", why});
     }
+    if (transit_open(&d->transit, &d->config, d->shim, d->log, why) < 0) { /* before the watcher, its heir */
+        return fail(d, "transit = kernel cannot be had", why);
+    }
     if (d->config.watcher) {
-        int rc = watcher_start(&d->watcher, d->shim, drop_in_watcher, d);
+        int rc = watcher_start(&d->watcher, d->shim, transit_state(d->transit), drop_in_watcher, d);
         if (rc < 0) {
             return fail(d, "the watcher cannot be started", strerror(-rc));
         }
@@ -385,6 +371,7 @@ static bool open_host(struct daemon *d, uint64_t incarnation)
         .priority_note = d->priority_note,
         .placed = keep_place,
         .placed_context = d,
+        .transit = d->transit,
         .shim = d->config.place == CONFIG_WHOLE ? NULL : d->shim,
         .will = d->watcher != NULL ? watcher_will : NULL,
         .will_context = d->watcher,
@@ -559,6 +546,7 @@ static void close_all(struct daemon *d)
     }
     job_host_close(d->jobs);
     file_host_close(d->files);
+    transit_close(d->transit);
     watcher_end(d->watcher);
     links_close_all(d->shim);
     if (d->stored) {

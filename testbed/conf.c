@@ -101,6 +101,9 @@ int conf_write(const struct lab *lab, cw_server s, FILE *out)
     fprintf(out, "control { socket = \"%s\"; }\n", lab_path(lab, name, ".sock", path));
     fprintf(out, "mtu = %u\n", lab->mtu);
     fprintf(out, "watchdog = %ds\n", CONF_WATCHDOG_SEC); /* what a service manager's does elsewhere */
+    if (lab->transit != NULL) {
+        fprintf(out, "transit = %s\n", lab->transit);
+    }
     if (lab->strict) {
         fprintf(out, "strict = true\n");
     }

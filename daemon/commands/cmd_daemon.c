@@ -5,8 +5,10 @@
 #include "base/nearest.h"
 #include "daemon/commands/commands.h"
 #include "daemon/host/log.h"
+#include "daemon/host/transit.h"
 
 #include <errno.h>
+#include <string.h>
 
 static void tell_setting(void *context, const char *key, const char *value)
 {
@@ -46,6 +48,31 @@ void cmd_log_level(struct request *r)
         log_set_level(log, level);
     }
     request_text(r, "level", log_level_name(level));
+    request_done(r, 0);
+}
+
+void cmd_relay(struct request *r)
+{
+    const struct request_line *line = request_line(r);
+    struct host *h = commands_host(r);
+    struct transit *t = host_transit(h);
+    if (t == NULL || transit_links(t) == 0) {
+        request_refuse(r, -EOPNOTSUPP, "there is no relay: %s",
+                       t == NULL ? "the torus lives inside one process" : transit_missing(t));
+        return;
+    }
+    if (line->argc > 0) {
+        bool on = strcmp(line->argv[0], "on") == 0;
+        if (!on && strcmp(line->argv[0], "off") != 0) {
+            request_refuse(r, -EINVAL, "'%.40s' is neither on nor off", line->argv[0]);
+            return;
+        }
+        transit_switch(t, on);
+        host_after(host_server(h, 0), CW_LINKS_NONE);
+        LOG(host_log(h), CW_LOG_INFO, on ? "transit goes through the kernel" : "transit goes through user space",
+            {"by", "cwctl"});
+    }
+    request_text(r, "relay", transit_is_on(t) ? "on" : "off");
     request_done(r, 0);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/quantity.h"
 #include "cubeway/version.h"
+#include "daemon/host/transit.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -200,6 +201,9 @@ static void tell_link(struct request *r, struct host_server *s, cw_link link, cw
     if (s->link[link].shim != NULL) {
         tell_shim(r, &s->link[link]);
     }
+    if (host_transit(s->host) != NULL) {
+        request_text(r, "relay", transit_why(host_transit(s->host), s->node, link));
+    }
     tell_loss(r, &info);
     tell_neighbour(r, node_linkstate(s->node), link, &info);
     request_row(r);
@@ -241,6 +245,19 @@ static void tell_counter(void *context, const char *group, const char *name, uin
     request_row(visit->r);
 }
 
+/* What the relay passed on, by service and by link, and what it handed up, by reason. */
+static void tell_relay(void *context, enum transit_kind kind, const char *name, uint64_t packets, uint64_t bytes)
+{
+    char text[64];
+    if (kind == TRANSIT_SERVICE) {
+        tell_counter(context, name, "relayed", packets);
+        tell_counter(context, name, "relayed_bytes", bytes);
+        return;
+    }
+    snprintf(text, sizeof text, kind == TRANSIT_LINK ? "relayed by %s" : "up: %s", name);
+    tell_counter(context, "relay", text, packets);
+}
+
 void cmd_counters(struct request *r)
 {
     struct commands_scope scope;
@@ -254,6 +271,7 @@ void cmd_counters(struct request *r)
             tell_counter(&visit, "links", ls_counter_name((enum ls_counter)c),
                          ls_count(node_linkstate(s->node), (enum ls_counter)c));
         }
+        transit_counts(host_transit(s->host), s->node, tell_relay, &visit);
     }
     request_done(r, 0);
 }

@@ -42,6 +42,7 @@ static const struct request_command commands[] = {
     {"capture", "LINK", "count", "frames of a link as they pass, until cancelled", 1, 1, cmd_capture},
     {"config", "", "", "the configuration in force", 0, 0, cmd_config},
     {"log-level", "[error|warn|info|debug]", "", "how much is logged", 0, 1, cmd_log_level},
+    {"relay", "[on|off]", "", "may transit go through the kernel", 0, 1, cmd_relay},
     {"fail", "", "", "take the power from a server of a torus in this process", 0, 0, cmd_fail},
     {"restore", "", "", "give a server that has failed its power back", 0, 0, cmd_restore},
     {"cut", "LINK", "", "pull out a cable of a torus in this process", 1, 1, cmd_cut},

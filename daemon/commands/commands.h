@@ -99,6 +99,7 @@ void cmd_events(struct request *r);
 /* cmd_daemon.c */
 void cmd_config(struct request *r);
 void cmd_log_level(struct request *r);
+void cmd_relay(struct request *r);
 void cmd_leave(struct request *r);
 /* cmd_fault.c */
 void cmd_fail(struct request *r);

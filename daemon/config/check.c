@@ -88,6 +88,9 @@ static void check_links(const struct daemon_config *c, struct config_report *r)
             tell(r, link, c, "this axis of the torus is 1 long and has no links");
         }
     }
+    if (c->place == CONFIG_WHOLE && c->transit == CONFIG_TRANSIT_KERNEL) {
+        r->tell(r, "transit", "a torus inside one process has no cables: transit = kernel cannot be had");
+    }
     if (c->place == CONFIG_WHOLE && c->io_threads) {
         r->tell(r, "pump.io_threads",
                 "only for links with cables: a torus inside one process has no system calls to make");

@@ -79,6 +79,12 @@ struct config_service {
  */
 enum config_priority { CONFIG_HIGH, CONFIG_NORMAL, CONFIG_REALTIME };
 
+/*
+ * Where packets that only pass this server go through: the kernel where it can be had, the kernel or the daemon does
+ * not start, or user space.
+ */
+enum config_transit { CONFIG_TRANSIT_AUTO, CONFIG_TRANSIT_KERNEL, CONFIG_TRANSIT_USER };
+
 struct daemon_config {
     char file[CONFIG_PATH]; /* where it was read from; "": nowhere */
     char name[CONFIG_NAME]; /* of this daemon, in the names of its socket and its state, and in its log */
@@ -99,6 +105,7 @@ struct daemon_config {
     char job_file[CONFIG_PATH];     /* jobs to begin with; "": none */
     char user[CONFIG_NAME];         /* to run as once the links are open; "": as started */
     enum config_priority priority;
+    enum config_transit transit;
     bool watcher;     /* a process that says goodbye for a daemon that died (watcher.h) */
     cw_span watchdog; /* for so long a service may hold the thread before the watcher ends the daemon; 0: for ever */
 

@@ -7,6 +7,7 @@
 static const char *const level_words[] = {"error", "warn", "info", "debug", NULL};
 static const char *const shim_words[] = {"none", "raw", "pcap", "udp", NULL};
 static const char *const priority_words[] = {"high", "normal", "realtime", NULL};
+static const char *const transit_words[] = {"auto", "kernel", "user", NULL};
 static const char *const drop_words[] = {"tail", "oldest", "priority", NULL}; /* as enum node_drop_policy */
 
 #define KEY(struct_type, key, what, field, ...)                                   \
@@ -31,6 +32,7 @@ static const struct setting top_keys[] = {
     TOP("job_file", SETTING_TEXT, job_file, .optional = true),
     TOP("user", SETTING_TEXT, user, .optional = true),
     TOP("priority", SETTING_WORD, priority, .words = priority_words),
+    TOP("transit", SETTING_WORD, transit, .words = transit_words),
     TOP("watcher", SETTING_BOOL, watcher),
     TOP("watchdog", SETTING_SPAN, watchdog, .most = HOUR),
     TOP("strict", SETTING_BOOL, strict),

@@ -208,6 +208,7 @@ static void copy_options(struct host *h, const struct host_options *o)
     h->log = o->log;
     h->jobs = o->jobs;
     h->files = o->files;
+    h->transit = o->transit;
     h->will = o->will;
     h->will_context = o->will_context;
     h->mark = o->mark;

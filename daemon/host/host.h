@@ -24,6 +24,7 @@ struct file_host;
 struct host;
 struct job_host;
 struct log;
+struct transit;
 
 enum { HOST_WHY = 512 };
 
@@ -64,7 +65,8 @@ struct host_options {
     uint64_t incarnation;    /* of every server here (state.h) */
     /* what is missing of the priority that is configured, borrowed; NULL: nothing is */
     const char *priority_note;
-    struct shim **shim; /* [CW_LINK_COUNT], each may be NULL; taken on success. NULL with CONFIG_WHOLE */
+    struct transit *transit; /* the relay of this server (transit.h); borrowed, may be NULL */
+    struct shim **shim;      /* [CW_LINK_COUNT], each may be NULL; taken on success. NULL with CONFIG_WHOLE */
     /* A place was found: it must be on stable storage when this returns 0. May be NULL. */
     int (*placed)(void *context, const struct boot_place *place);
     void *placed_context;
@@ -135,6 +137,7 @@ struct log *host_log(struct host *h);
 struct events *host_events(struct host *h);
 /* As host_open() was given it; may be NULL. */
 struct file_host *host_files(struct host *h);
+struct transit *host_transit(struct host *h);
 struct event_base *host_base(struct host *h);
 /* Somebody who uses host_base() has given it a time-out that is due at once; without this it may be 10 ms late. */
 void host_ask_soon(struct host *h);

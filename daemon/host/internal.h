@@ -124,6 +124,7 @@ struct host {
     struct events *events;
     struct job_host *jobs;   /* borrowed; may be NULL */
     struct file_host *files; /* borrowed; may be NULL */
+    struct transit *transit; /* borrowed; may be NULL */
     int (*placed)(void *context, const struct boot_place *place);
     void *placed_context;
     /* Tells the watcher what to say should this process die (watcher.h); may be NULL. */

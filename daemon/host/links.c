@@ -12,8 +12,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
-enum { USUAL_MTU = 1500 };
+enum { USUAL_MTU = 1500, RIVAL_TRIES = 25, RIVAL_PAUSE_MS = 20 };
 
 int links_wrap(struct shim **shim, const struct config_fault *f, uint64_t salt, char why[static LINKS_WHY])
 {
@@ -149,6 +150,17 @@ int links_open_all(const struct daemon_config *config, struct shim *out[static C
     }
     memcpy(why, awaited, sizeof awaited);
     return 0;
+}
+
+int links_open_patiently(const struct daemon_config *config, struct shim *out[static CW_LINK_COUNT],
+                         char why[static LINKS_WHY])
+{
+    int rc = links_open_all(config, out, why);
+    for (int i = 0; i < RIVAL_TRIES && rc == -EADDRINUSE; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = CW_MS(RIVAL_PAUSE_MS).ns}, NULL);
+        rc = links_open_all(config, out, why);
+    }
+    return rc;
 }
 
 void links_close_all(struct shim *shims[static CW_LINK_COUNT])

@@ -25,6 +25,9 @@ CW_MUST_CHECK int links_open(const struct daemon_config *config, cw_link link, s
  */
 CW_MUST_CHECK int links_open_all(const struct daemon_config *config, struct shim *out[static CW_LINK_COUNT],
                                  char why[static LINKS_WHY]);
+/* The same; waits while the watcher of a daemon that has just died still holds its interfaces (-EADDRINUSE). */
+CW_MUST_CHECK int links_open_patiently(const struct daemon_config *config, struct shim *out[static CW_LINK_COUNT],
+                                       char why[static LINKS_WHY]);
 void links_close_all(struct shim *shims[static CW_LINK_COUNT]);
 
 /*

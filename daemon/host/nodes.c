@@ -5,6 +5,7 @@
 #include "base/prng.h"
 #include "cubeway/version.h"
 #include "daemon/host/job_host.h"
+#include "daemon/host/transit.h"
 #include "nmu/book.h"
 #include "services/builtin.h"
 #include "shim/clock.h"
@@ -149,6 +150,7 @@ int host_start_node(struct pump_server *s, uint64_t incarnation)
         host_end_node(s);
         return rc;
     }
+    transit_begin(h->transit, s->face.node);
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         struct host_link *l = &s->face.link[link];
         l->carrier = l->shim != NULL && shim_carrier(l->shim);

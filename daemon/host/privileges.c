@@ -21,9 +21,12 @@
 
 enum { SESSION_TRIES = 5, SESSION_PAUSE_MS = 110 };
 
+/* CAP_PERFMON and CAP_BPF, which headers before Linux 5.8 do not name: the relay is loaded with them (transit.h). */
+enum { RIGHT_PERFMON = 38, RIGHT_BPF = 39 };
+
 static const unsigned opening[] = {
-    CAP_NET_RAW, CAP_NET_ADMIN, CAP_NET_BIND_SERVICE, CAP_CHOWN,   CAP_DAC_OVERRIDE,
-    CAP_FOWNER,  CAP_SETUID,    CAP_SETGID,           CAP_SETPCAP,
+    RIGHT_PERFMON,    RIGHT_BPF,  CAP_NET_RAW, CAP_NET_ADMIN, CAP_NET_BIND_SERVICE, CAP_CHOWN,
+    CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_SETUID,  CAP_SETGID,    CAP_SETPCAP,
 };
 
 static int because(int rc, char why[static PRIVILEGES_WHY], const char *what)

@@ -16,7 +16,8 @@
 enum { PRIVILEGES_WHY = 256, PRIVILEGES_NICE = -10 };
 
 /*
- * Keeps only CAP_NET_RAW (raw sockets), CAP_NET_ADMIN (their buffers), and the capabilities that opening files and
+ * Keeps only CAP_NET_RAW (raw sockets), CAP_NET_ADMIN (their buffers; the relay), CAP_BPF and CAP_PERFMON (the relay),
+ * and the capabilities that opening files and
  * changing user take, as far as the process has them. An exec gains none. 0 or -errno.
  */
 CW_MUST_CHECK int privileges_limit(char why[static PRIVILEGES_WHY]);

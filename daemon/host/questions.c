@@ -39,6 +39,11 @@ const struct daemon_config *host_config(const struct host *h)
     return &h->config;
 }
 
+struct transit *host_transit(struct host *h)
+{
+    return h->transit;
+}
+
 struct daemon_config *host_config_change(struct host *h)
 {
     return &h->config;

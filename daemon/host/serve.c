@@ -9,6 +9,7 @@
  */
 #include "daemon/host/boot_runner.h"
 #include "daemon/host/internal.h"
+#include "daemon/host/transit.h"
 
 #include "shim/clock.h"
 #include "wire/frame.h"
@@ -248,6 +249,9 @@ static void flush(struct pump_server *s, cw_link link, cw_time now)
         face->tally.lost_errors++;
     } else {
         face->tally.sent += (unsigned)sent;
+        for (int i = 0; i < sent && s->face.host->transit != NULL; i++) {
+            transit_sent(s->face.host->transit, link, l->out[i].length, now);
+        }
         for (int i = 0; i < sent && l->tap != NULL; i++) {
             l->tap(l->tap_context, true, l->out[i].bytes, l->out[i].length, now);
         }
@@ -392,6 +396,7 @@ static void see_carriers(struct pump_server *s, cw_time now, cw_links *links)
         }
         s->blocked &= (cw_links)~cw_links_of(link);
         s->pump[link].until = CW_NEVER;
+        transit_carrier(s->face.host->transit, link, carrier);
         boot_runner_carrier(s, link, carrier, now);
         if (s->face.node != NULL) {
             *links |= node_carrier(s->face.node, link, carrier, now);
@@ -468,12 +473,28 @@ static void arm(struct pump_server *s, cw_time wake, cw_time now)
     }
 }
 
+/* The end of a turn, for the relay. True: the publication has made something to send. */
+static bool publish(struct pump_server *s, cw_time now)
+{
+    struct transit_turn turn = {
+        .waits = s->blocked | s->holding,
+        .drained = s->readable == CW_LINKS_NONE,
+    };
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        turn.tapped |= s->pump[link].tap != NULL ? cw_links_of(link) : CW_LINKS_NONE;
+    }
+    return (transit_publish(s->face.host->transit, s->face.node, &turn, now) & (cw_links)~turn.waits) != 0;
+}
+
 cw_time serve_turn(struct pump_server *s, cw_time now)
 {
     cw_links links = s->owed;
     s->owed = CW_LINKS_NONE;
     if (s->changed != CW_LINKS_NONE) {
         see_carriers(s, now, &links);
+    }
+    if (transit_turn(s->face.host->transit)) {
+        listen_everywhere(s); /* what was handed up is in a socket, whether its descriptor has said so or not */
     }
     receive(s, &now, &links);
     cw_time wake = unblock(s, now);
@@ -482,7 +503,12 @@ cw_time serve_turn(struct pump_server *s, cw_time now)
     if (s->face.node != NULL) {
         tick(s, &now, &links);
         look_at_clock(s->face.host, &now);
-        if (transmit(s, now)) {
+        bool more = transmit(s, now);
+        if (s->face.host->transit != NULL && publish(s, now)) {
+            more = transmit(s, now) || more;
+            (void)publish(s, now);
+        }
+        if (more) {
             host_activate(s);
         }
         wake = cw_time_min(unblock(s, now), node_next_wake(s->face.node));

@@ -3,6 +3,7 @@
 #include "daemon/host/watcher.h"
 
 #include "base/check.h"
+#include "wire/relay_publish.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -47,6 +48,7 @@ struct watcher {
     pid_t child;    /* 0: there is none */
     unsigned again; /* watchers that were started since the first */
     struct shim *shim[CW_LINK_COUNT];
+    struct relay_state *relay; /* NULL: there is none */
     void (*first)(void *context);
     void *context;
     bool keep[KNOWN_FDS]; /* descriptors that were open before the first watcher, which later ones keep */
@@ -166,6 +168,9 @@ static _Noreturn void watch(int pipe, pid_t daemon, const struct watcher *w)
         pause_for(WATCHER_CRASH_MS * 1000);
     }
     if (n == 0 || word == crashed) {
+        if (w->relay != NULL) { /* before anybody is told, and before the descriptors of its attachments go with us */
+            relay_stop(w->relay);
+        }
         for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
             if (shims[link] != NULL && atomic_load_explicit(&will[link].version, memory_order_acquire) % 2 == 0) {
                 say(shims[link], &will[link]);
@@ -248,15 +253,15 @@ static int start(struct watcher *w)
     return 0;
 }
 
-int watcher_start(struct watcher **out, struct shim *const shims[static CW_LINK_COUNT], void (*first)(void *context),
-                  void *context)
+int watcher_start(struct watcher **out, struct shim *const shims[static CW_LINK_COUNT], struct relay_state *relay,
+                  void (*first)(void *context), void *context)
 {
     size_t size = sizeof(struct shared);
     struct watcher *w = calloc(1, sizeof *w);
     if (w == NULL) {
         return -ENOMEM;
     }
-    *w = (struct watcher){.first = first, .context = context};
+    *w = (struct watcher){.relay = relay, .first = first, .context = context};
     memcpy(w->shim, shims, sizeof w->shim);
     w->shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (w->shared == MAP_FAILED) {

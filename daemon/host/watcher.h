@@ -30,6 +30,7 @@
 #include <sys/types.h>
 
 struct watcher;
+struct relay_state;
 
 enum {
     WATCHER_WILL = 64,      /* longest frame of a will */
@@ -41,12 +42,13 @@ enum {
 
 /*
  * Forks the watcher: before there are threads, and before anything is open that the watcher should not have. The shims
- * (each may be NULL) are borrowed until watcher_end(); the watcher uses them only once we are dead. first (may be NULL)
- * is called in each child before all else, to give up privileges and to close descriptors; where a watcher is started
- * anew there are threads, so it may call only what is safe in a signal handler. 0 or -errno.
+ * (each may be NULL) and the relay's published value (NULL: there is none) are borrowed until watcher_end(); the
+ * watcher uses them only once we are dead: it stops the relay, and says goodbye then. first (may be NULL) is called in
+ * each child before all else, to give up privileges and to close descriptors; where a watcher is started anew there are
+ * threads, so it may call only what is safe in a signal handler. 0 or -errno.
  */
 CW_MUST_CHECK int watcher_start(struct watcher **out, struct shim *const shims[static CW_LINK_COUNT],
-                                void (*first)(void *context), void *context);
+                                struct relay_state *relay, void (*first)(void *context), void *context);
 /*
  * Sets the frame to send on the link should we die from now on; length 0: none. context is the watcher, so that the
  * function fits host_options.will.

@@ -7,6 +7,7 @@
 #include "base/histogram.h"
 #include "base/quantity.h"
 #include "cubeway/version.h"
+#include "daemon/host/transit.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -225,6 +226,48 @@ static void put_counters(struct host *h, const struct metrics_out *out)
     }
 }
 
+/* Of a server that has a relay: what it passed on, past the daemon, and why it handed frames up. */
+struct relay_visit {
+    const struct metrics_out *out;
+    enum transit_kind kind; /* of the family that is written */
+    const char *family, *label, *server;
+};
+
+static void put_relay_row(void *context, enum transit_kind kind, const char *name, uint64_t packets, uint64_t bytes)
+{
+    const struct relay_visit *visit = context;
+    char label[NAME];
+    metrics_escape(name, label, NAME);
+    if (kind == visit->kind) {
+        put(visit->out, "cubeway_%s_total{server=\"%s\",%s=\"%s\"} %" PRIu64 "\n", visit->family, visit->server,
+            visit->label, label, kind == TRANSIT_LINK ? bytes : packets);
+    }
+}
+
+static void put_relay(struct host *h, const struct metrics_out *out)
+{
+    static const struct {
+        const char *name, *label, *help;
+    } families[] = {
+        [TRANSIT_SERVICE] = {"relayed_packets", "service",
+                             "Packets that the kernel passed on from link to link, by service."},
+        [TRANSIT_LINK] = {"relayed_bytes", "link", "Bytes that the kernel passed on, by the link that they left by."},
+        [TRANSIT_UP] = {"relay_handed_up", "reason",
+                        "Frames that the kernel left to the daemon to pass on, by reason."},
+    };
+    const struct host_server *s = host_server(h, 0);
+    char text[TORUS_TEXT];
+    if (host_transit(h) == NULL || s->node == NULL) {
+        return;
+    }
+    torus_format(s->self, text);
+    for (enum transit_kind kind = TRANSIT_SERVICE; kind <= TRANSIT_UP; kind++) {
+        struct relay_visit visit = {out, kind, families[kind].name, families[kind].label, text};
+        put_family(out, families[kind].name, "counter", families[kind].help);
+        transit_counts(host_transit(h), s->node, put_relay_row, &visit);
+    }
+}
+
 /* ---- How long things take ---------------------------------------------------------------------------------------- */
 
 /* Powers of two are enough for collectors: a quarter of the buckets. */
@@ -384,6 +427,7 @@ void metrics_write(struct host *h, const struct metrics_out *out)
         put_loss_family(h, &loss_families[i], out);
     }
     put_counters(h, out);
+    put_relay(h, out);
     put_histograms(h, out, "service_seconds", "histogram", "How long what services do took, by service and kind.",
                    node_histograms);
     put_histograms(h, out, "upcall_seconds", "upcall",

@@ -19,7 +19,7 @@ enum { SERVERS_MAX = 4096 };
 static const cw_span between_looks = CW_MS(1000), between_lines = CW_MS(100);
 
 struct choice {
-    const char *driver, *name, *shim, *timers;
+    const char *driver, *name, *shim, *timers, *transit;
     uint32_t mtu;
     uint64_t rate, scale;
     cw_span patience;
@@ -136,6 +136,10 @@ static int read_choice(const struct program_command *self, struct choice *c, con
     lab->bits_per_second = c->rate;
     const char *strict = getenv("CUBEWAY_STRICT");
     lab->no_grants = c->no_grants;
+    if (strcmp(c->transit, "auto") != 0 && strcmp(c->transit, "kernel") != 0 && strcmp(c->transit, "user") != 0) {
+        return program_refuse(self, "--transit %s: expected auto, kernel or user", c->transit);
+    }
+    lab->transit = c->transit;
     lab->strict = c->strict || (strict != NULL && strcmp(strict, "1") == 0);
     int code = choose_driver(self, lab, c->driver);
     for (int i = 0; i < c->services.count && code == PROGRAM_GO; i++) {
@@ -341,7 +345,8 @@ static int bring_up(const struct program_command *self, struct lab *lab, const s
 static int run(const struct program_command *self, int argc, char **argv)
 {
     struct option_words words;
-    struct choice c = {.driver = "auto", .name = LAB_DEFAULT, .shim = "raw", .timers = "default", .mtu = 9000};
+    struct choice c = {
+        .driver = "auto", .name = LAB_DEFAULT, .shim = "raw", .timers = "default", .transit = "auto", .mtu = 9000};
     const struct option option[] = {
         {"driver", OPTION_TEXT, &c.driver, "netns|process|auto", "a namespace for each server, or all in one process",
          false},
@@ -349,6 +354,9 @@ static int run(const struct program_command *self, int argc, char **argv)
         {"mtu", OPTION_SMALL, &c.mtu, "BYTES", "size of a frame behind its Ethernet header, 1500 to 9000", false},
         {"rate", OPTION_RATE, &c.rate, NULL, "rate of every link, in each direction (tbf); 0: no limit", false},
         {"shim", OPTION_TEXT, &c.shim, "raw|pcap|udp", "how daemons reach their links", false},
+        {"transit", OPTION_TEXT, &c.transit, "auto|kernel|user",
+         "packets that pass a server go through the kernel where they can, through it or not at all, or the daemon",
+         false},
         {"service", OPTION_LIST, &c.services, "FILE.so|NAME",
          "a module for every server, or a built-in service to configure; may be repeated", false},
         {"no-grants", OPTION_FLAG, &c.no_grants, NULL, "services of --service may send nothing before cwctl job grant",

@@ -61,8 +61,10 @@ static bool run(struct world *w, cw_span span)
 /* Until every server knows who is there. */
 static bool agree(struct world *w, const struct ls_timers *t)
 {
+    /* A link that flapped rests for ten seconds, however short the other timers are. */
+    const cw_span step = CW_NS(t->dead.ns / 2 > CW_MS(10).ns ? t->dead.ns / 2 : CW_MS(10).ns);
     for (unsigned i = 0; i < 2000; i++) {
-        if (!run(w, CW_NS(t->dead.ns / 2))) {
+        if (!run(w, step)) {
             return false;
         }
         if (world_agreeing(w) == world_running(w)) {

@@ -4,11 +4,13 @@
 #include "services/crash.h"
 #include "shim/clock.h"
 #include "suite.h"
+#include "wire/relay_publish.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -20,8 +22,15 @@ struct mouth {
     int fd;
 };
 
+/* Shared with the watchers: a relay that is live until the daemon dies, and what it was when goodbye was said. */
+static struct both {
+    struct relay_state relay;
+    uint32_t live_when_said;
+} * both;
+
 static int last_words(const struct shim *s, uint8_t *bytes, uint32_t length)
 {
+    both->live_when_said |= RELAY_READ(both->relay.live) | (RELAY_READ(both->relay.lease) != 0);
     const struct mouth *m = (const struct mouth *)(const void *)s;
     return send(m->fd, bytes, length, MSG_DONTWAIT) < 0 ? -errno : 0;
 }
@@ -56,6 +65,10 @@ static void lose_watcher(struct watcher *w)
 static void live_and_die(enum end how)
 {
     int ends[2];
+    both = mmap(NULL, sizeof *both, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(both, MAP_FAILED);
+    both->relay.live = 3;
+    both->relay.lease = UINT64_MAX;
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
     pid_t child = fork();
     ck_assert_int_ge(child, 0);
@@ -65,7 +78,7 @@ static void live_and_die(enum end how)
         struct shim *shims[CW_LINK_COUNT] = {[1] = &mouth.shim, [3] = &mouth.shim, [4] = &mouth.shim};
         struct watcher *w;
         close(ends[0]);
-        if (watcher_start(&w, shims, NULL, NULL) != 0) {
+        if (watcher_start(&w, shims, &both->relay, NULL, NULL) != 0) {
             _exit(1);
         }
         watcher_will(w, 1, (const uint8_t *)"old", 3);
@@ -116,6 +129,8 @@ START_TEST(the_killed_say_goodbye)
     ck_assert_str_eq(heard(), "one");
     ck_assert_str_eq(heard(), "three");
     ck_assert_str_eq(heard(), ""); /* link 4 has no will, and the watcher has ended */
+    ck_assert_uint_eq(both->relay.live, 0);
+    ck_assert_uint_eq(both->live_when_said, 0); /* the relay stood still before anybody was told */
 }
 END_TEST
 
@@ -123,6 +138,7 @@ START_TEST(who_ends_in_order_says_nothing)
 {
     live_and_die(IN_ORDER);
     ck_assert_str_eq(heard(), "");
+    ck_assert_uint_eq(both->relay.live, 3); /* the node sees to that itself */
     watcher_end(NULL);
 }
 END_TEST
@@ -154,7 +170,7 @@ START_TEST(a_watcher_that_dies_again_and_again_is_given_up)
     struct shim *none[CW_LINK_COUNT] = {NULL};
     struct watcher *w;
     int rc = 1;
-    ck_assert_int_eq(watcher_start(&w, none, NULL, NULL), 0);
+    ck_assert_int_eq(watcher_start(&w, none, NULL, NULL, NULL), 0);
     for (unsigned i = 0; rc == 1; i++) {
         ck_assert_uint_le(i, WATCHER_TRIES);
         ck_assert_int_eq(kill(watcher_process(w), SIGKILL), 0);
@@ -173,7 +189,7 @@ START_TEST(a_stopped_watcher_holds_nobody_up)
 {
     struct shim *none[CW_LINK_COUNT] = {NULL};
     struct watcher *w;
-    ck_assert_int_eq(watcher_start(&w, none, NULL, NULL), 0);
+    ck_assert_int_eq(watcher_start(&w, none, NULL, NULL, NULL), 0);
     pid_t child = watcher_process(w);
     ck_assert_int_eq(kill(child, SIGSTOP), 0);
     watcher_end(w);
@@ -197,7 +213,7 @@ START_TEST(a_daemon_that_hangs_says_so_and_is_ended)
         struct watcher *w;
         dup2(ends[1], STDERR_FILENO);
         close(ends[0]);
-        if (watcher_start(&w, none, NULL, NULL) != 0) {
+        if (watcher_start(&w, none, NULL, NULL, NULL) != 0) {
             _exit(1);
         }
         struct upcall_mark *mark = watcher_mark(w);

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Transit through the kernel, and through the daemon: the same packets arrive, whatever becomes of the daemons.
+
+A ring of seven: from 0 to 3 packets cross 1 and 2, or, where these are not there, 6, 5 and 4.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+import net_kit
+from net_kit import cable
+
+SERVERS = 7
+RATE = 2000  # packets to keys that each server sends a second
+SIZE = 200
+BY_CHOICE = 2  # the server that is told to pass packets on in user space
+
+
+class Transit(net_kit.Case):
+    def run_ctl(self, x, *words):
+        return subprocess.run([net_kit.OPTIONS.cwctl, "--json", *words], capture_output=True, text=True, check=False,
+                              timeout=net_kit.LIMIT_S,
+                              env={**os.environ, "CUBEWAY_SOCKET": os.path.join(self.folder, f"{x}.sock")})
+
+    def ask(self, x, *words):
+        done = self.run_ctl(x, *words)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        return [json.loads(row) for row in done.stdout.splitlines()]
+
+    def ring(self, words=(), program=None, by_choice=None):
+        self.spaces = [self.space() for _ in range(SERVERS)]
+        for x in range(SERVERS):
+            cable(self.spaces[x], "px", self.spaces[(x + 1) % SERVERS], "mx")
+        self.daemons = []
+        for x in range(SERVERS):
+            more = "transit = user\n" if x == by_choice else ""
+            config = (f'torus {{ dims = "{SERVERS}x1x1"; coordinate = "{x},0,0" }}\n{more}'
+                      'links { "+x" { shim = raw; interface = px } "-x" { shim = raw; interface = mx } }\n'
+                      'service bench { }\n')
+            self.daemons.append(self.daemon(f"server-{x}", config, self.spaces[x], words,
+                                            os.path.join(self.folder, f"{x}.sock"), program))
+        self.wait_for_all()
+
+    def wait_for_all(self):
+        for daemon in self.daemons:
+            daemon.wait_for(f"count={SERVERS} of={SERVERS}")
+        self.wait_until(lambda: all(row["reachable"] == SERVERS for x in range(SERVERS)
+                                    for row in self.ask(x, "status")))
+
+    def wait_until(self, what):
+        end = time.monotonic() + net_kit.LIMIT_S
+        while not what():
+            self.assertLess(time.monotonic(), end, "it does not come to pass")
+            time.sleep(0.02)
+
+    def kernel_ring(self, words=()):
+        """A ring whose transit goes through the kernel; skipped where that cannot be had."""
+        self.ring(words=words)
+        log = self.daemons[0].log()
+        if "transit goes through user space" in log:
+            self.skipTest([line for line in log.splitlines() if "transit goes" in line][0])
+        self.wait_until(lambda: all(self.says(x) == {"kernel"} for x in range(SERVERS)))
+
+    def says(self, x):
+        return {row["relay"] for row in self.ask(x, "links") if row["link"][1] == "x"}
+
+    def counters(self, x, of):
+        return {row["counter"]: row["value"] for row in self.ask(x, "counters") if row["group"] == of}
+
+    def relayed(self, x):
+        return self.counters(x, "ping").get("relayed", 0)
+
+    def ping(self, count=20, to=3, interval="2ms"):
+        rows = self.ask(0, "ping", f"{to},0,0", "--count", str(count), "--interval", interval)
+        return rows[-1]
+
+    def three_hops_with_the_relay_and_without(self):
+        for x in (1, 2):
+            self.assertEqual(self.run_ctl(x, "daemon", "relay").returncode, 0)
+        before = [self.relayed(x) for x in range(SERVERS)]
+        answer = self.ping()
+        self.assertEqual(answer["lost"], 0, answer)
+        self.assertEqual(answer["hops_there_max"], 3, answer)
+        after = [self.relayed(x) for x in range(SERVERS)]
+        for x in (1, 2):
+            self.assertGreaterEqual(after[x] - before[x], 20, "pings are relayed")  # both ways, or nearly
+        self.assertEqual(after[3] - before[3], 0, "what arrives is not")
+
+        self.ask(1, "daemon", "relay", "off")
+        self.assertEqual(self.says(1), {"switched off by an operator"})
+        self.wait_until(lambda: self.run_ctl(1, "status").returncode == 0)
+        before = self.relayed(1)
+        self.assertEqual(self.ping()["lost"], 0)
+        self.assertEqual(self.relayed(1), before)
+        self.ask(1, "daemon", "relay", "on")
+        self.wait_until(lambda: self.says(1) == {"kernel"})
+        self.assertEqual(self.ping()["lost"], 0)
+        self.assertGreater(self.relayed(1), before)
+
+        # A capture sees all transit while it runs.
+        before = self.relayed(1)
+        out = os.path.join(self.folder, "transit.pcapng")
+        capture = subprocess.Popen([net_kit.OPTIONS.cwctl, "capture", "+x", out, "--count", "60"],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   env={**os.environ, "CUBEWAY_SOCKET": os.path.join(self.folder, "1.sock")})
+        self.wait_until(lambda: os.path.exists(out))
+        up = self.counters(1, "relay")["up: link"]
+        self.assertEqual(self.ping(count=100)["lost"], 0)
+        self.assertEqual(capture.wait(net_kit.LIMIT_S), 0)
+        self.assertGreater(os.path.getsize(out), 60 * 32)
+        self.assertGreater(self.counters(1, "relay")["up: link"], up)
+        self.assertEqual(self.ping()["lost"], 0)
+
+    def a_server_stands_still(self):
+        second = self.daemons[1].process
+        for span in (0.01, 0.1, 0.2):  # shorter than `dead`: what it passes on goes on
+            self.wait_until(lambda: self.says(1) == {"kernel"})
+            before = self.relayed(1)
+            ping = subprocess.Popen([net_kit.OPTIONS.cwctl, "--json", "ping", "3,0,0", "--count", "40", "--interval",
+                                     "10ms"], stdout=subprocess.PIPE, text=True,
+                                    env={**os.environ, "CUBEWAY_SOCKET": os.path.join(self.folder, "0.sock")})
+            time.sleep(0.05)
+            second.send_signal(signal.SIGSTOP)
+            time.sleep(span)
+            second.send_signal(signal.SIGCONT)
+            answer = json.loads(ping.communicate(timeout=net_kit.LIMIT_S)[0].splitlines()[-1])
+            self.assertEqual((answer["lost"], answer["hops_there_max"]), (0, 3), answer)
+            self.assertGreater(self.relayed(1), before)
+        second.send_signal(signal.SIGSTOP)  # longer: its neighbours count it out, although it relays to the last
+        self.wait_until(lambda: self.ask(0, "routes", "3,0,0")[0]["hops"] == 4)
+        answer = self.ping()
+        self.assertEqual((answer["lost"], answer["hops_there_max"]), (0, 4), answer)
+        second.send_signal(signal.SIGCONT)
+        self.wait_until(lambda: self.ask(0, "routes", "3,0,0")[0]["hops"] == 3)
+        self.wait_until(lambda: self.says(1) == {"kernel"})
+        self.assertEqual(self.ping()["lost"], 0)
+
+    def a_server_is_killed(self, quickly):
+        second = self.daemons[1]
+        began = time.monotonic()
+        second.kill()
+        self.wait_until(lambda: self.ask(0, "routes", "3,0,0")[0]["hops"] == 4)
+        if quickly:  # the watcher has said goodbye: nobody waited for silence, which takes 500 ms
+            self.assertLess(time.monotonic() - began, 2.0)
+        answer = self.ping()
+        self.assertEqual((answer["lost"], answer["hops_there_max"]), (0, 4), answer)
+        second.start()
+        second.wait_for("transit goes through the kernel")
+        self.wait_until(lambda: self.ask(0, "routes", "3,0,0")[0]["hops"] == 3)
+        self.wait_until(lambda: self.says(1) == {"kernel"})
+        before = self.relayed(1)
+        self.assertEqual(self.ping()["lost"], 0)
+        self.assertGreater(self.relayed(1), before)
+
+    def conserve(self):
+        """Every packet to a key is sent, and arrives, once."""
+        for x in range(SERVERS):
+            self.ask(x, "service", "bench", "start", "mode=keys", f"rate={RATE}", f"size={SIZE}")
+        time.sleep(1)
+        for x in range(SERVERS):
+            self.ask(x, "service", "bench", "stop")
+        stats = {}
+
+        def still():
+            nonlocal stats
+            before, stats = stats, {x: self.ask(x, "service", "bench", "stats")[0] for x in range(SERVERS)}
+            return before == stats
+
+        self.wait_until(still)
+        sent, received = (sum(row[name] for row in stats.values()) for name in ("sent", "received"))
+        self.assertGreater(sent, SERVERS * RATE / 10)
+        dropped = sum(row["packets"] for x in range(SERVERS) for row in self.ask(x, "drops"))
+        self.assertEqual(sent, received + dropped, stats)
+        self.assertEqual(sum(row["duplicated"] for row in stats.values()), 0)
+
+    def test_in_the_kernel(self):
+        self.kernel_ring()
+        self.three_hops_with_the_relay_and_without()
+        self.conserve()
+        self.assertGreater(sum(self.counters(x, "bench")["relayed"] for x in range(SERVERS)), 100)
+        self.a_server_stands_still()
+        self.a_server_is_killed(True)
+        self.assertEqual([daemon.end() for daemon in self.daemons], [0] * SERVERS)
+
+    def test_without_a_watcher(self):
+        self.kernel_ring(("--no-watcher",))
+        self.a_server_is_killed(False)
+
+    def test_without_rights(self):
+        if shutil.which("setpriv") is None:
+            self.skipTest("no setpriv")
+        program = os.path.join(self.folder, "cubewayd")
+        with open(program, "w", encoding="utf-8") as out:
+            out.write(f'#!/bin/sh\nexec setpriv --bounding-set -cap_39 {net_kit.OPTIONS.cubewayd} "$@"\n')
+        os.chmod(program, 0o755)
+        self.ring(program=program, by_choice=BY_CHOICE)
+        self.assertEqual(self.says(BY_CHOICE), {"transit = user"})
+        self.assertNotIn("transit goes", self.daemons[BY_CHOICE].log())
+        for x in set(range(SERVERS)) - {BY_CHOICE}:
+            said = [line for line in self.daemons[x].log().splitlines() if "transit goes" in line]
+            self.assertEqual(len(said), 1, said)
+            self.assertRegex(said[0], "user space.*(CAP_BPF|no relay)")
+            self.assertRegex(self.says(x).pop(), "CAP_BPF|no relay")
+        answer = self.ping()
+        self.assertEqual((answer["lost"], answer["hops_there_max"]), (0, 3), answer)
+        self.conserve()
+        refused = self.run_ctl(1, "daemon", "relay", "on")
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("there is no relay", refused.stderr + refused.stdout)
+        self.daemons[0].end()
+        with open(self.daemons[0].file, "a", encoding="utf-8") as out:
+            out.write("transit = kernel\n")
+        self.daemons[0].start()
+        self.assertEqual(self.daemons[0].process.wait(net_kit.LIMIT_S), 1)
+        self.assertRegex(self.daemons[0].log(), "transit = kernel cannot be had")
+
+
+if __name__ == "__main__":
+    net_kit.main(network=True)

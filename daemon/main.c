@@ -27,6 +27,7 @@
 #include "daemon/host/watcher.h"
 #include "daemon/listeners/memcached.h"
 #include "daemon/listeners/metrics.h"
+#include "daemon/listeners/tun_door.h"
 #include "services/crash.h"
 #include "shim/clock.h"
 
@@ -235,6 +236,7 @@ struct daemon {
     struct control *control;
     struct metrics *metrics;
     struct memcached_listener *memcached;
+    struct tun_door *tun;
 };
 
 static bool fail(struct daemon *d, const char *what, const char *why)
@@ -387,7 +389,7 @@ static bool open_host(struct daemon *d, uint64_t incarnation)
     return true;
 }
 
-/* The doors for operators, for collectors of metrics and for memcached's clients. */
+/* The doors for operators, for collectors of metrics, for memcached's clients and for programs that speak IP. */
 static bool open_doors(struct daemon *d)
 {
     char why[CONTROL_WHY];
@@ -397,8 +399,10 @@ static bool open_doors(struct daemon *d)
     if (metrics_open(&d->metrics, d->host, why) < 0) {
         return fail(d, "metrics cannot be served", why);
     }
-    return memcached_listener_open(&d->memcached, d->host, why) == 0 ||
-           fail(d, "memcached's clients cannot be served", why);
+    if (memcached_listener_open(&d->memcached, d->host, why) < 0) {
+        return fail(d, "memcached's clients cannot be served", why);
+    }
+    return tun_door_open(&d->tun, d->host, why) == 0 || fail(d, "the network cannot be opened", why);
 }
 
 /* A server that leaves because it was asked to over the control socket is not cut short by the first signal. */
@@ -540,6 +544,7 @@ static void close_all(struct daemon *d)
 {
     control_close(d->control);
     metrics_close(d->metrics);
+    tun_door_close(d->tun);
     memcached_listener_close(d->memcached);
     if (d->host != NULL) {
         host_close(d->host);

@@ -11,6 +11,8 @@
 #include "services/ping/ping.h"
 #include "services/trace/trace.h"
 #include "services/transport/transport.h"
+#include "services/tunnel/limits.h"
+#include "services/tunnel/tunnel.h"
 
 #include <string.h>
 
@@ -19,6 +21,10 @@ static const cw_service *const services[] = {
     &transport_service, &kvcache_service, &multicast_service, &inquiry_service,
 };
 enum { SERVICES = sizeof services / sizeof *services };
+
+/* Those that nobody runs unasked. Their jobs and grants are there all the same. */
+static const cw_service *const on_demand[] = {&tunnel_service};
+enum { ON_DEMAND = sizeof on_demand / sizeof *on_demand };
 
 const cw_service *const *builtin_services(size_t *count)
 {
@@ -38,6 +44,7 @@ static const struct book_grant grants[] = {
     {.from = MULTICAST_JOB, .to = MULTICAST_JOB, .port = MULTICAST_PORT, .all_processes = true},
     {.from = MULTICAST_JOB, .to = MULTICAST_JOB, .port = MULTICAST_PORT_GROUPS, .all_processes = true},
     {.from = MULTICAST_JOB, .to = MULTICAST_JOB, .port = 1, .all_processes = true}, /* how far its files are */
+    {.from = TUNNEL_JOB, .to = TUNNEL_JOB, .port = TUNNEL_PORT, .all_processes = true},
     {.from = INQUIRY_JOB, .to = INQUIRY_JOB, .port = INQUIRY_PORT, .all_processes = true},
 };
 enum { GRANTS = sizeof grants / sizeof *grants };
@@ -54,6 +61,9 @@ int builtin_jobs(struct book *book)
     for (size_t i = 0; i < SERVICES && rc == 0; i++) {
         rc = book_add(book, services[i]->job, services[i]->name);
     }
+    for (size_t i = 0; i < ON_DEMAND && rc == 0; i++) {
+        rc = book_add(book, on_demand[i]->job, on_demand[i]->name);
+    }
     for (size_t i = 0; i < GRANTS && rc == 0; i++) {
         rc = book_allow(book, &grants[i]);
     }
@@ -65,6 +75,11 @@ const cw_service *builtin_service(const char *name)
     for (size_t i = 0; i < SERVICES; i++) {
         if (strcmp(services[i]->name, name) == 0) {
             return services[i];
+        }
+    }
+    for (size_t i = 0; i < ON_DEMAND; i++) {
+        if (strcmp(on_demand[i]->name, name) == 0) {
+            return on_demand[i];
         }
     }
     return NULL;

@@ -14,7 +14,10 @@ struct book_grant;
 /* All of them, in the order of their jobs; *count says how many. Constant data. */
 const cw_service *const *builtin_services(size_t *count);
 
-/* The built-in service of that name, or NULL. */
+/*
+ * The built-in service of that name, or NULL: one of builtin_services(), or one that runs only where the configuration
+ * names it (`ip`, the tunnel).
+ */
 const cw_service *builtin_service(const char *name);
 
 /*

@@ -193,7 +193,11 @@ static bool has_jobs(const struct lab *lab)
     if (lab->plays != NULL && lab->plays->grants > 0) {
         return true;
     }
-    return lab->witness[0] != '\0' || (lab->services > 0 && lab->plays == NULL && !lab->no_grants);
+    bool files = false; /* built-in services bring their own grants */
+    for (unsigned i = 0; i < lab->services; i++) {
+        files |= lab_service_is_file(lab->service[i]);
+    }
+    return lab->witness[0] != '\0' || (files && lab->plays == NULL && !lab->no_grants);
 }
 
 void grants_write(const struct lab *lab, FILE *out)

@@ -162,6 +162,12 @@ void address_of(const struct address_plan *plan, cw_server server, uint8_t versi
     out->b[15] = 1;
 }
 
+void address_of_tunnel(const struct address_plan *plan, cw_server server, uint8_t version, struct ip_address *out)
+{
+    address_of(plan, server, version, out);
+    out->b[version == 4 ? 3 : 15] = 0;
+}
+
 bool address_is_many(const struct address_plan *plan, const struct ip_address *a)
 {
     if (a->version == 6) {

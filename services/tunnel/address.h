@@ -42,6 +42,11 @@ cw_server address_server(const struct address_plan *plan, const struct ip_addres
 bool address_inside(const struct address_plan *plan, const struct ip_address *a);
 /* The own address of a server of the plan, of version 4 or 6. */
 void address_of(const struct address_plan *plan, cw_server server, uint8_t version, struct ip_address *out);
+/*
+ * The address from which the tunnel itself speaks to programs on that server, as a router would: host 0, which is
+ * nobody's. It never leaves the server. (Linux takes no packet from a device that comes from an address of its own.)
+ */
+void address_of_tunnel(const struct address_plan *plan, cw_server server, uint8_t version, struct ip_address *out);
 /* To many at once: multicast of either version, 255.255.255.255, or the last address of the network's subnet. */
 bool address_is_many(const struct address_plan *plan, const struct ip_address *a);
 

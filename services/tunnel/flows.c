@@ -117,6 +117,7 @@ void flows_put(struct flows *f, uint64_t hash, struct flow_packet *p, cw_time no
     p->since = now;
     p->flow = (uint16_t)(hash % FLOWS);
     p->begun = false;
+    p->node = (struct list_node){NULL, NULL};
     list_push_back(&flow->queue, &p->node);
     flow->bytes += p->bytes;
     f->bytes += p->bytes;

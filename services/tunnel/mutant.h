@@ -24,6 +24,7 @@ enum tunnel_mutant {
     TUNNEL_MUTANT_NEVER_GIVEN_UP = 13,   /* a strand waits for ever for a number that was lost */
     TUNNEL_MUTANT_GIVEN_UP_AT_ONCE = 14, /* a strand waits for nothing */
     TUNNEL_MUTANT_ICMP_ABOUT_ICMP = 15,  /* an ICMP error is answered by another one */
+    TUNNEL_MUTANT_MARK_UNHEARD = 16,     /* a mark of a server on the way is not told to TCP */
 };
 
 #ifdef CW_MUTANTS

@@ -43,6 +43,9 @@ START_TEST(usual_plan)
     ck_assert_uint_eq(server_at("10.64.27.1"), CW_SERVER_NONE); /* there are 27: 0..26 */
     ck_assert_uint_eq(server_at("10.80.0.1"), CW_SERVER_NONE);
     ck_assert_uint_eq(server_at("10.63.255.1"), CW_SERVER_NONE);
+    address_of_tunnel(&plan, 26, 4, &a);
+    ck_assert_str_eq(address_text(&a, text), "10.64.26.0");
+    ck_assert_uint_eq(address_server(&plan, &a), CW_SERVER_NONE);
     a = at("10.64.27.1");
     ck_assert(address_inside(&plan, &a));
     a = at("10.80.0.1");
@@ -58,6 +61,8 @@ START_TEST(plan_of_ipv6)
     address_of(&plan, 4095, 6, &a);
     ck_assert_uint_eq(a.b[0], 0xfd);
     ck_assert_uint_eq(address_server(&plan, &a), 4095);
+    address_of_tunnel(&plan, 4095, 6, &b);
+    ck_assert(memcmp(a.b, b.b, 15) == 0 && b.b[15] == 0);
     memset(a.b + 8, 0x77, 8);
     ck_assert_uint_eq(address_server(&plan, &a), 4095);
     memset(a.b + 8, 0, 8);

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/listeners/tun_door.h"
+
+#include "daemon/host/log.h"
+#include "daemon/listeners/tun_device.h"
+#include "services/tunnel/limits.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* Of one turn of the loop. */
+enum { PACKETS = 16, TURN_BYTES = 256 * 1024 };
+
+struct tun_door {
+    struct host_server *server;
+    int fd;
+    struct event *readable;
+    struct host_deferred flush;
+    struct tunnel_place place;
+    struct tunnel_door door;
+    int rc; /* of attach() */
+    uint8_t bytes[TUNNEL_VNET_BYTES + TUNNEL_PACKET_MOST];
+};
+
+/* ---- Into the server --------------------------------------------------------------------------------------------- */
+
+static int visit(struct tun_door *d, void (*fn)(void *context, cw_svc *svc, const void *exports))
+{
+    return host_visit(d->server, TUNNEL_NAME, TUNNEL_API_VERSION, fn, d);
+}
+
+static void on_place(void *context, cw_svc *svc, const void *exports)
+{
+    struct tun_door *d = context;
+    ((const struct tunnel_api *)exports)->place(svc, &d->place);
+}
+
+static void on_attach(void *context, cw_svc *svc, const void *exports)
+{
+    struct tun_door *d = context;
+    d->rc = ((const struct tunnel_api *)exports)->attach(svc, &d->door);
+}
+
+static void on_detach(void *context, cw_svc *svc, const void *exports)
+{
+    (void)context;
+    (void)((const struct tunnel_api *)exports)->attach(svc, NULL);
+}
+
+static void on_flush(void *context, cw_svc *svc, const void *exports)
+{
+    (void)context;
+    ((const struct tunnel_api *)exports)->flush(svc);
+}
+
+static void on_read(void *context, cw_svc *svc, const void *exports)
+{
+    struct tun_door *d = context;
+    const struct tunnel_api *api = exports;
+    size_t bytes = 0;
+    d->rc = api->attach(svc, &d->door); /* the service may have been loaded anew */
+    for (unsigned i = 0; i < PACKETS && bytes < TURN_BYTES; i++) {
+        ssize_t n = read(d->fd, d->bytes, sizeof d->bytes);
+        if (n < TUNNEL_VNET_BYTES) {
+            break; /* nothing more is there, or the device is down */
+        }
+        bytes += (size_t)n;
+        api->read(svc, d->bytes, d->bytes + TUNNEL_VNET_BYTES, (size_t)n - TUNNEL_VNET_BYTES);
+    }
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *context)
+{
+    struct tun_door *d = context;
+    (void)what;
+    if (visit(d, on_read) < 0) {
+        (void)!read(fd, d->bytes, sizeof d->bytes); /* the service was unloaded: nobody is there */
+    }
+}
+
+/* ---- What the service asks of its door --------------------------------------------------------------------------- */
+
+static bool write_packet(void *context, const uint8_t *head, const uint8_t *packet, size_t length)
+{
+    const struct tun_door *d = context;
+    uint8_t copy[TUNNEL_VNET_BYTES];
+    memcpy(copy, head, sizeof copy);
+    struct iovec parts[] = {{copy, sizeof copy}, {(void *)(uintptr_t)packet, length}};
+    return writev(d->fd, parts, 2) == (ssize_t)(length + sizeof copy);
+}
+
+static void flush_soon(void *context)
+{
+    struct tun_door *d = context;
+    host_defer(d->server->host, &d->flush);
+}
+
+static void flush(void *context)
+{
+    (void)!visit(context, on_flush);
+}
+
+/* ---- Opening and closing ----------------------------------------------------------------------------------------- */
+
+static int begin(struct tun_door *d, struct host *h, char why[static HOST_WHY])
+{
+    const char *name = host_option(h, TUNNEL_NAME, "device");
+    char problem[TUN_DEVICE_WHY], four[ADDRESS_TEXT_BYTES], six_text[ADDRESS_TEXT_BYTES];
+    bool six = false;
+    name = name == NULL ? TUNNEL_DEVICE : name;
+    if (visit(d, on_place) < 0) {
+        snprintf(why, HOST_WHY,
+                 "service %s: this server has no place yet, and so no address: configure torus.coordinate",
+                 TUNNEL_NAME);
+        return -EINVAL;
+    }
+    d->fd = tun_device_open(name, &d->place, &d->door.udp, &six, problem);
+    if (d->fd < 0) {
+        snprintf(why, HOST_WHY, "service %s: %s", TUNNEL_NAME, problem);
+        return d->fd;
+    }
+    d->readable = event_new(host_base(h), d->fd, EV_READ | EV_PERSIST, on_readable, d);
+    if (d->readable == NULL || event_add(d->readable, NULL) < 0 || visit(d, on_attach) < 0 || d->rc < 0) {
+        snprintf(why, HOST_WHY, "service %s: out of memory", TUNNEL_NAME);
+        return -ENOMEM;
+    }
+    LOG(host_log(h), CW_LOG_INFO, "a network is open", {"device", name},
+        {"address", address_text(&d->place.own4, four)},
+        {"ipv6", six ? address_text(&d->place.own6, six_text) : "switched off on this machine"});
+    return 0;
+}
+
+int tun_door_open(struct tun_door **out, struct host *h, char why[static HOST_WHY])
+{
+    *out = NULL;
+    if (host_service_find(h, TUNNEL_NAME) == NULL) {
+        return 0;
+    }
+    if (host_count(h) != 1) {
+        snprintf(why, HOST_WHY, "service %s: a torus inside one process has no devices", TUNNEL_NAME);
+        return -EINVAL;
+    }
+    struct tun_door *d = calloc(1, sizeof *d);
+    if (d == NULL) {
+        snprintf(why, HOST_WHY, "out of memory");
+        return -ENOMEM;
+    }
+    d->server = host_server(h, 0);
+    d->fd = -1;
+    d->flush = (struct host_deferred){.fn = flush, .context = d};
+    d->door = (struct tunnel_door){.write = write_packet, .flush_soon = flush_soon, .context = d};
+    int rc = begin(d, h, why);
+    if (rc < 0) {
+        tun_door_close(d);
+        return rc;
+    }
+    *out = d;
+    return 0;
+}
+
+void tun_door_close(struct tun_door *d)
+{
+    if (d == NULL) {
+        return;
+    }
+    (void)!visit(d, on_detach);
+    host_undefer(&d->flush);
+    if (d->readable != NULL) {
+        event_free(d->readable);
+    }
+    if (d->fd >= 0) {
+        close(d->fd);
+    }
+    free(d);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* come.c - what comes from other servers: judged, put in order, joined, and given to the door. */
+#include "services/tunnel/internal.h"
+
+#include "services/tunnel/head.h"
+#include "services/tunnel/judge.h"
+#include "services/tunnel/mutant.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Memory of all strands; a piece counts as a frame, since packets in a service's hands are counted (service.h). */
+enum { WAITING_MOST = 16 * 1024 * 1024, PIECE_COUNTS = 9000 };
+
+/* ---- In order: joined -------------------------------------------------------------------------------------------- */
+
+static void write_join(struct tunnel *t, struct join *j)
+{
+    struct ip_packet p;
+    struct offload offload;
+    if (join_take(j, &p, &offload)) {
+        tunnel_write(t, &p, &offload);
+    }
+}
+
+void come_flush(struct tunnel *t)
+{
+    t->flush_asked = false;
+    for (unsigned i = 0; i < TUNNEL_JOINS; i++) {
+        write_join(t, &t->join[i]);
+    }
+}
+
+/* come_packet() has judged the piece: what is read again here is as it was there. */
+static void deliver(void *context, cw_server from, void *piece)
+{
+    struct tunnel *t = context;
+    size_t length;
+    struct piece_head head;
+    struct ip_packet p;
+    const uint8_t *data = cw_packet_data(piece, &length);
+    head.strand = data[7];
+    head.gso_size = (uint16_t)(data[8] << 8 | data[9]);
+    struct offload offload = {data[6] == PIECE_PARTIAL, head.gso_size};
+    CHECK(ip_read(data + TUNNEL_HEAD_BYTES, length - TUNNEL_HEAD_BYTES, &p) == TUNNEL_GOOD);
+    struct join *j = &t->join[(head.strand + from) % TUNNEL_JOINS];
+    if (!join_add(j, &p, &offload)) {
+        write_join(t, j);
+        CHECK(join_add(j, &p, &offload));
+    } else {
+        cw_counter_add(t->count[COUNT_JOINED], 1);
+    }
+    cw_packet_free(t->s, piece);
+    if (!t->flush_asked) {
+        t->flush_asked = true;
+        t->door.flush_soon(t->door.context);
+    }
+}
+
+static void drop_piece(void *context, void *piece)
+{
+    struct tunnel *t = context;
+    cw_packet_free(t->s, piece);
+}
+
+static void was_late(void *context, cw_span late)
+{
+    struct tunnel *t = context;
+    cw_histogram_note(t->lateness, late);
+}
+
+/* ---- Time -------------------------------------------------------------------------------------------------------- */
+
+static void arm(struct tunnel *t);
+
+static void on_timer(cw_svc *s, void *state, void *arg)
+{
+    struct tunnel *t = arg;
+    (void)state;
+    t->timer = NULL;
+    strands_tick(&t->strands, cw_now(s));
+    arm(t);
+}
+
+static void arm(struct tunnel *t)
+{
+    cw_time due = strands_due(&t->strands);
+    if (t->timer != NULL && (due.ns == CW_NEVER.ns || cw_time_before(due, t->timer_at))) {
+        cw_timer_stop(t->s, t->timer);
+        t->timer = NULL;
+    }
+    if (t->timer == NULL && due.ns != CW_NEVER.ns) {
+        t->timer = cw_timer_start(t->s, cw_time_since(due, cw_now(t->s)), on_timer, t);
+        t->timer_at = due;
+    }
+}
+
+/* ---- Pieces ------------------------------------------------------------------------------------------------------ */
+
+/* A straight way has one shortest path, and frames do not overtake one another on a link. */
+static bool has_one_path(const struct tunnel *t, cw_coord from)
+{
+    cw_coord self = cw_self(t->s);
+    cw_links links = cw_links_to(t->s, from);
+    unsigned axes = (self.x != from.x) + (self.y != from.y) + (self.z != from.z);
+    return axes == 1 && (links & (links - 1)) == 0;
+}
+
+static enum tunnel_cause judge(const struct tunnel *t, cw_server from, const uint8_t *data, size_t length,
+                               struct piece_head *head)
+{
+    struct ip_packet p;
+    int rc = piece_decode(data, length, from, t->self, head);
+    if (rc < 0) {
+        return rc == -EBADMSG ? TUNNEL_DAMAGED : TUNNEL_OFFLOAD;
+    }
+    enum tunnel_cause cause = ip_read(data + TUNNEL_HEAD_BYTES, length - TUNNEL_HEAD_BYTES, &p);
+    if (cause != TUNNEL_GOOD) {
+        return cause;
+    }
+    if (!offload_fits(&p, &(struct offload){head->kind == PIECE_PARTIAL, head->gso_size})) {
+        return TUNNEL_OFFLOAD;
+    }
+    return judge_came(&t->plan, t->self, from, &p);
+}
+
+/* A server on the way kept the packet for long: TCP hears of it, if it can (RFC 6040). */
+static void hear_mark(struct tunnel *t, uint8_t *packet)
+{
+    if (ip_ecn(packet) != ECN_NOT && !TUNNEL_MUTANT(MARK_UNHEARD)) {
+        ip_mark(packet);
+        cw_counter_add(t->count[COUNT_MARKED], 1);
+    }
+}
+
+cw_verdict come_packet(struct tunnel *t, cw_packet *p, const cw_rx *rx)
+{
+    size_t length;
+    struct piece_head head;
+    cw_server from = cw_server_id(t->s, rx->src_server);
+    uint8_t *data = cw_packet_data(p, &length);
+    cw_counter_add(t->count[COUNT_PIECES_CAME], 1);
+    if (rx->src_job != cw_job_of(t->s) || rx->src_process != from || from >= t->servers) {
+        tunnel_drop(t, TUNNEL_SOURCE);
+        return CW_DROP;
+    }
+    enum tunnel_cause cause = judge(t, from, data, length, &head);
+    if (cause != TUNNEL_GOOD) {
+        tunnel_drop(t, cause);
+        return CW_DROP;
+    }
+    if (rx->marked) {
+        hear_mark(t, data + TUNNEL_HEAD_BYTES);
+    }
+    cw_packet_keep(p);
+    strands_take(&t->strands, from, &head, p, PIECE_COUNTS, has_one_path(t, rx->src_server), cw_now(t->s));
+    arm(t);
+    return CW_TAKE;
+}
+
+void come_event(struct tunnel *t, const cw_event *ev)
+{
+    if (ev->kind == CW_EVENT_SERVER_DOWN) {
+        strands_forget(&t->strands, cw_server_id(t->s, ev->server));
+    }
+    /* Ways have changed: what is late now may have been on a link that is gone. */
+    strands_hurry(&t->strands, cw_time_add(cw_now(t->s), CW_MS(2)));
+    arm(t);
+}
+
+int come_open(struct tunnel *t)
+{
+    const struct strands_config config = {
+        .servers = t->servers,
+        .bounds = {.first = CW_MS(5), .least = CW_US(100), .most = CW_MS(20)},
+        .memory_most = WAITING_MOST,
+        .deliver = deliver,
+        .drop = drop_piece,
+        .was_late = was_late,
+        .context = t,
+    };
+    t->join = calloc(TUNNEL_JOINS, sizeof *t->join);
+    int rc = t->join == NULL ? -ENOMEM : strands_open(&t->strands, &config);
+    if (rc < 0) {
+        free(t->join);
+        t->join = NULL;
+        return rc;
+    }
+    for (unsigned i = 0; i < TUNNEL_JOINS; i++) {
+        t->join[i].udp = t->door.udp;
+    }
+    return 0;
+}
+
+void come_close(struct tunnel *t)
+{
+    cw_timer_stop(t->s, t->timer);
+    t->timer = NULL;
+    strands_close(&t->strands);
+    free(t->join);
+    t->join = NULL;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * internal.h - the state of one network on one server, for the three files that work on it: tunnel.c opens and closes
+ * it and answers operators, leave.c has what leaves this server, come.c what comes to it.
+ */
+#ifndef SERVICES_TUNNEL_INTERNAL_H
+#define SERVICES_TUNNEL_INTERNAL_H
+
+#include "services/tunnel/cause.h"
+#include "services/tunnel/flows.h"
+#include "services/tunnel/icmp.h"
+#include "services/tunnel/join.h"
+#include "services/tunnel/strands.h"
+#include "services/tunnel/tunnel.h"
+
+/* Strands are joined apart, a few of them by one buffer. */
+enum { TUNNEL_JOINS = 8 };
+
+enum tunnel_count {
+    COUNT_READ,
+    COUNT_READ_BYTES,
+    COUNT_WRITTEN,
+    COUNT_WRITTEN_BYTES,
+    COUNT_PIECES_SENT,
+    COUNT_PIECES_CAME,
+    COUNT_JOINED,
+    COUNT_MARKED,
+    COUNT_TOLD,
+    COUNT_FULL,
+    COUNT_CODEL,
+    COUNT_DOOR,
+    TUNNEL_COUNTS,
+};
+
+struct tunnel {
+    cw_svc *s;
+    struct address_plan plan;
+    cw_server self, servers;
+    uint32_t mtu;
+    /* Of this start: see head.h. */
+    uint16_t life;
+    cw_counter *count[TUNNEL_COUNTS], *drop[TUNNEL_CAUSES];
+    cw_histogram *lateness;
+    struct icmp_rate rate;
+    /* All below is there while there is a door. */
+    bool attached;
+    struct tunnel_door door;
+    struct flows flows;
+    struct strands strands;
+    struct join *join; /* TUNNEL_JOINS of them */
+    bool flush_asked;
+    /* Of the next piece, by server and strand. */
+    uint32_t (*number)[TUNNEL_STRANDS];
+    /* By server: when it left the view last, or when the door was opened. */
+    cw_time *gone;
+    /* For strands_tick(); NULL: nothing waits. */
+    cw_timer *timer;
+    cw_time timer_at;
+};
+
+/* Counts a packet that is dropped. */
+void tunnel_drop(struct tunnel *t, enum tunnel_cause cause);
+/* Gives a packet to the door. */
+void tunnel_write(struct tunnel *t, const struct ip_packet *p, const struct offload *offload);
+
+/* leave.c: opened by -ENOMEM or 0. */
+CW_MUST_CHECK int leave_open(struct tunnel *t);
+void leave_close(struct tunnel *t);
+void leave_read(struct tunnel *t, const uint8_t *head, uint8_t *packet, size_t length);
+cw_packet *leave_next(struct tunnel *t, cw_link link);
+bool leave_peek(struct tunnel *t, cw_link link, cw_peek *out);
+/* Links or servers have come or gone. */
+void leave_event(struct tunnel *t, const cw_event *ev);
+
+/* come.c: likewise. */
+CW_MUST_CHECK int come_open(struct tunnel *t);
+void come_close(struct tunnel *t);
+cw_verdict come_packet(struct tunnel *t, cw_packet *p, const cw_rx *rx);
+void come_flush(struct tunnel *t);
+void come_event(struct tunnel *t, const cw_event *ev);
+
+#endif

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`cwlab up --service ip`: programs that know nothing of the torus speak TCP and UDP across it."""
+
+import os
+
+import lab_kit
+from lab_kit import run
+
+PYTHON = "/usr/bin/python3"
+
+# Takes connections and datagrams, and answers with the SHA-256 of what came by a connection, or with the datagram.
+SERVER = r"""
+import hashlib, os, socket, sys, threading
+def serve(c):
+    digest = hashlib.sha256()
+    while data := c.recv(1 << 20):
+        digest.update(data)
+    c.sendall(digest.hexdigest().encode())
+    c.close()
+def echo(u):
+    while True:
+        data, who = u.recvfrom(65536)
+        u.sendto(data, who)
+s = socket.create_server(("0.0.0.0", 5001), backlog=64)
+u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+u.bind(("0.0.0.0", 5002))
+threading.Thread(target=echo, args=(u,), daemon=True).start()
+open(sys.argv[1], "w").close()
+while True:
+    threading.Thread(target=serve, args=(s.accept()[0],), daemon=True).start()
+"""
+
+# Sends megabytes to some addresses at once, each over a connection of its own; every digest must be right.
+SENDER = r"""
+import hashlib, os, socket, sys, threading
+right = []
+def send(to, size):
+    data = os.urandom(1 << 20)
+    digest = hashlib.sha256()
+    with socket.create_connection((to, 5001), timeout=50) as c:
+        for _ in range(size):
+            c.sendall(data)
+            digest.update(data)
+        c.shutdown(socket.SHUT_WR)
+        said = b"".join(iter(lambda: c.recv(1000), b"")).decode()
+    right.append(said == digest.hexdigest())
+all = [threading.Thread(target=send, args=(to, int(sys.argv[1]))) for to in sys.argv[2:]]
+for each in all:
+    each.start()
+for each in all:
+    each.join()
+assert right == [True] * len(all), right
+"""
+
+# Datagrams of many sizes, at and above the MTU too, come back as they were; a lost one is sent again.
+DATAGRAMS = r"""
+import os, socket, sys
+u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+u.connect((sys.argv[1], 5002))
+u.settimeout(1)
+def goes(size):
+    for _ in range(20):
+        data = os.urandom(size)
+        u.send(data)
+        try:
+            while len(back := u.recv(65536)) != size or back != data:
+                pass
+            return True
+        except TimeoutError:
+            pass
+    return False
+mtu = next(int(words[words.index("mtu") + 1]) for words in [os.popen("ip link show cw0").read().split()])
+for size in (0, 1, 2, 100, 1471, 1472, 1473, mtu - 29, mtu - 28, mtu - 27, 20000, 65507):
+    assert goes(size), size
+# With "don't fragment" the kernel knows the limit: it is the device's.
+u.setsockopt(socket.IPPROTO_IP, 10, 2)  # IP_MTU_DISCOVER, IP_PMTUDISC_DO
+assert goes(mtu - 28)
+try:
+    u.send(bytes(mtu - 27))
+    sys.exit("too long a datagram was sent")
+except OSError as e:
+    assert e.errno == 90, e
+"""
+
+# Whoever cannot be reached is told of at once, and not after minutes.
+REFUSED = r"""
+import errno, socket, sys, time
+begun = time.monotonic()
+try:
+    socket.create_connection((sys.argv[1], 5001), timeout=30)
+    sys.exit(f"there is a connection, after {time.monotonic() - begun} s")
+except OSError as e:
+    assert e.errno == errno.EHOSTUNREACH, e
+assert time.monotonic() - begun < 20
+"""
+
+
+class Tunnel(lab_kit.Case):
+    def begin(self, dims):
+        self.up(dims, "--service", "ip")
+        self.wait_all(eval(dims.replace("x", "*")))
+
+    def serve(self, *servers):
+        for server in servers:
+            ready = os.path.join(self.folder, "ready-" + server)
+            run("exec", server, "/bin/sh", "-c", f'setsid {PYTHON} -c "$0" "$1" >/dev/null 2>&1 </dev/null &', SERVER,
+                ready)
+            lab_kit.until(f"a program at {server}", lambda path=ready: os.path.exists(path))
+
+    def python(self, server, program, *words):
+        run("exec", server, PYTHON, "-c", program, *words)
+
+    def test_connections_and_datagrams(self):
+        self.begin("3x3x3")
+        self.serve("1,1,1", "0,0,1", "2,0,0")
+        # Server 1,1,1 is number 13, three hops away by six shortest paths; the others are neighbours.
+        self.python("0,0,0", SENDER, "8", "10.64.13.1", "10.64.1.1", "10.64.18.1", "10.64.13.1")
+        self.python("0,0,0", DATAGRAMS, "10.64.13.1")
+        told = lab_kit.run("ctl", "0,0,0", "service", "ip", "explain", "10.64.13.1").stdout
+        self.assertRegex(told, r"server +1,1,1")
+        self.assertRegex(told, r"hops +3")
+
+    def test_a_server_that_is_gone(self):
+        self.begin("3x1x1")
+        self.serve("1,0,0")
+        self.python("0,0,0", SENDER, "1", "10.64.1.1")
+        run("fail", "1,0,0")
+        self.assertEqual(lab_kit.ask("status", code=None)["running"], 2)
+        lab_kit.until("1,0,0 is out of view", lambda: "no" in run(
+            "ctl", "0,0,0", "service", "ip", "explain", "10.64.1.1").stdout.split())
+        self.python("0,0,0", REFUSED, "10.64.1.1")
+        run("restore", "1,0,0")
+        self.wait_all(3)
+        self.serve("1,0,0")
+        self.python("0,0,0", SENDER, "1", "10.64.1.1")
+
+
+if __name__ == "__main__":
+    lab_kit.main()

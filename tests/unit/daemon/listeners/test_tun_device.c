@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/listeners/tun_device.h"
+
+#include "base/bytes.h"
+#include "netns.h"
+#include "services/tunnel/checksum.h"
+#include "services/tunnel/ip.h"
+#include "services/tunnel/limits.h"
+#include "suite.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/if_tun.h>
+#include <net/if.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { MTU = 4000, WAIT_MS = 2000 };
+
+static char why[TUN_DEVICE_WHY];
+static bool udp, six;
+
+static struct tunnel_place place(void)
+{
+    struct tunnel_place p = {.length4 = 12, .mtu = MTU};
+    ck_assert_int_eq(address_read("10.64.1.1", &p.own4), 0);
+    ck_assert_int_eq(address_read("fd12:3456:789a:1::1", &p.own6), 0);
+    return p;
+}
+
+static int open_device(const char *name)
+{
+    struct tunnel_place p = place();
+    return tun_device_open(name, &p, &udp, &six, why);
+}
+
+static uint32_t mtu_of(const char *name)
+{
+    struct ifreq r = {0};
+    int fd = socket(AF_INET, SOCK_DGRAM, 0);
+    snprintf(r.ifr_name, sizeof r.ifr_name, "%s", name);
+    ck_assert_int_eq(ioctl(fd, SIOCGIFMTU, &r), 0);
+    close(fd);
+    return (uint32_t)r.ifr_mtu;
+}
+
+/* The next IPv4 packet from the device; the kernel sends some of IPv6 unasked. */
+static size_t read_ip4(int fd, uint8_t *out, size_t size)
+{
+    for (;;) {
+        struct pollfd ready = {fd, POLLIN, 0};
+        ck_assert_msg(poll(&ready, 1, WAIT_MS) == 1, "nothing comes");
+        ssize_t n = read(fd, out, size);
+        ck_assert_int_gt(n, TUNNEL_VNET_BYTES);
+        if (out[TUNNEL_VNET_BYTES] >> 4 == 4) {
+            return (size_t)n;
+        }
+    }
+}
+
+/* An echo request from another server of the subnet is answered by the kernel, through the device. */
+START_TEST(packets_go_both_ways)
+{
+    uint8_t echo[TUNNEL_VNET_BYTES + 36] = {0}, answer[9000], *ip = echo + TUNNEL_VNET_BYTES;
+    netns_enter();
+    int fd = open_device("cw0");
+    ck_assert_msg(fd >= 0, "%s", why);
+    ck_assert_uint_eq(mtu_of("cw0"), MTU);
+    ip[0] = 0x45;
+    ip[IP4_TTL] = 64;
+    ip[IP4_PROTOCOL] = IP_ICMP;
+    put_be32(ip + 12, 0x0a400201);
+    put_be32(ip + 16, 0x0a400101);
+    ip[20] = 8;
+    memcpy(ip + 28, "cubeway!", 8);
+    ip_set_length(ip, 20, 36);
+    checksum_complete(ip, 36, 20, 2);
+    ck_assert_int_eq(write(fd, echo, sizeof echo), sizeof echo);
+    ck_assert_uint_eq(read_ip4(fd, answer, sizeof answer), sizeof echo);
+    struct ip_packet p;
+    ck_assert_int_eq(ip_read(answer + TUNNEL_VNET_BYTES, 36, &p), TUNNEL_GOOD);
+    ck_assert_uint_eq(p.bytes[20], 0);
+    ck_assert_uint_eq(get_be32(p.bytes + 16), 0x0a400201);
+    ck_assert_mem_eq(p.bytes + 28, "cubeway!", 8);
+    close(fd);
+    ck_assert_uint_eq(if_nametoindex("cw0"), 0); /* it goes with its descriptor */
+}
+END_TEST
+
+/* What a program sends into the subnet comes out with the server's own address, its checksum left to us. */
+START_TEST(routes)
+{
+    static uint8_t bytes[9000];
+    netns_enter();
+    int fd = open_device("cw0");
+    ck_assert_msg(fd >= 0, "%s", why);
+    int s = socket(AF_INET, SOCK_DGRAM, 0);
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(9), .sin_addr = {htonl(0x0a4f0001)}};
+    ck_assert_int_eq(sendto(s, "abc", 3, 0, (struct sockaddr *)&to, sizeof to), 3);
+    size_t n = read_ip4(fd, bytes, sizeof bytes) - TUNNEL_VNET_BYTES;
+    struct ip_packet p;
+    struct offload o;
+    ck_assert_int_eq(ip_read(bytes + TUNNEL_VNET_BYTES, n, &p), TUNNEL_GOOD);
+    ck_assert_uint_eq(get_be32(p.bytes + 12), 0x0a400101);
+    ck_assert_int_eq(vnet_read(bytes, bytes + TUNNEL_VNET_BYTES, &p, &o), TUNNEL_GOOD);
+    ck_assert(o.partial && o.gso_size == 0);
+    to.sin_addr.s_addr = htonl(0x0a500001); /* beyond the subnet */
+    ck_assert_int_lt(sendto(s, "abc", 3, 0, (struct sockaddr *)&to, sizeof to), 0);
+    close(s);
+    close(fd);
+}
+END_TEST
+
+START_TEST(what_cannot_be_had)
+{
+    netns_enter();
+    netns_veth("taken", "other", 1500, -1);
+    ck_assert_int_lt(open_device("taken"), 0);
+    ck_assert_msg(strstr(why, "device taken cannot be had") != NULL, "%s", why);
+    static const char *const names[] = {"", "a/b", "a b", "sixteen-letters-", "cw%d"};
+    for (unsigned i = 0; i < 5; i++) {
+        SUITE_HOLDS(open_device(names[i]) == -EINVAL && strstr(why, "expected a name") != NULL, "%s", why);
+    }
+    int fd = open_device("cw0");
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(open_device("cw0"), -EBUSY);
+    ck_assert_msg(strstr(why, "another process has it") != NULL, "%s", why);
+    close(fd);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(packets_go_both_ways), SUITE_TEST(routes),
+                                          SUITE_TEST(what_cannot_be_had)};
+
+int main(void)
+{
+    if (!netns_can()) {
+        return SUITE_SKIP;
+    }
+    if (access("/dev/net/tun", R_OK | W_OK) != 0) {
+        puts("there is no /dev/net/tun to open here");
+        return SUITE_SKIP;
+    }
+    return suite_run("tun_device", tests, sizeof tests / sizeof *tests);
+}

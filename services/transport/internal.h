@@ -8,6 +8,7 @@
  *   turn.c       what every way in begins and ends with, and the timer
  *   sending.c    what leaves now: data and acknowledgements
  *   outgoing.c   messages being sent: numbered, repeated, restarted, ended
+ *   retrying.c   where a message goes, at first and again; permission; whose process has a key
  *   incoming.c   messages that come: begun, gathered, handed over
  *   peers.c      the peers that are remembered
  *   resources.c  memory, places for messages, and the queue of what is due
@@ -282,10 +283,7 @@ struct peer *peer_find(const struct transport *t, struct peer_name name);
 /* The peer that is remembered, or a new one, for which an idle one may be forgotten. NULL: no room, or no memory. */
 struct peer *peer_get(struct transport *t, struct peer_name name, cw_coord server);
 /* In which place its data waits. */
-static inline cw_place peer_place(const struct peer *p)
-{
-    return p->background ? CW_PLACE_BACKGROUND : CW_PLACE_MAIN;
-}
+cw_place peer_place(const struct peer *p);
 /* Marks the peer as used now, and as one that may have something to send. */
 void peer_touch(struct transport *t, struct peer *p);
 /* Nothing is under way in either direction. */
@@ -307,10 +305,12 @@ struct outgoing *outgoing_find(const struct transport *t, int64_t id);
 struct outgoing *outgoing_of_request(const struct transport *t, uint64_t request);
 /* Its name on the wire: of no other message under way. */
 uint32_t outgoing_name(const struct outgoing *m);
+/* NULL: the message with that name has ended. */
+struct outgoing *outgoing_named(const struct transport *t, uint32_t name);
+/* It is in the peer's table of numbers: it may have parts under way. */
+bool outgoing_has_number(const struct outgoing *m);
 /* How many parts of a new attempt may leave before the receiver says how many. */
 uint32_t outgoing_first(const struct outgoing *m);
-/* Puts m in the queue of its peer, or in t->retry, or finishes it. */
-void outgoing_route(struct transport *t, struct outgoing *m);
 /* Ends m: it goes to t->finished. */
 void outgoing_finish(struct transport *t, struct outgoing *m, int status);
 /* As outgoing_finish(), and its receiver, which may have parts of it, is told. */
@@ -319,16 +319,10 @@ void outgoing_give_up(struct transport *t, struct outgoing *m, int status);
 void outgoing_detach(struct transport *t, struct outgoing *m);
 /* Frees m, which outgoing_detach() has taken out. */
 void outgoing_free(struct transport *t, struct outgoing *m);
-/* Its deadline, or the time to ask again, has come. */
-void outgoing_due(struct transport *t, struct outgoing *m);
 /* Gives numbers to waiting messages, while fewer than SEGMENT_NUMBERS are unfinished. */
 void outgoing_number(struct transport *t, struct peer *p);
 /* Applies an acknowledgement: packets that came, results, credits. */
 void outgoing_ack(struct transport *t, struct peer *p, const struct segment_ack *ack);
-/* The peer permits the message with that name. */
-void outgoing_permit(struct transport *t, const struct peer *p, uint32_t name);
-/* That process has the key of the message with that name. */
-void outgoing_found(struct transport *t, uint32_t name, const cw_rx *rx);
 /* Marks the parts of packets that are lost by now as to be sent again. */
 void outgoing_losses(struct transport *t, struct peer *p);
 /* The association is open. wait_ns: of the welcome, in queues. */
@@ -352,6 +346,23 @@ void outgoing_sort(struct outgoing *m);
 /* read() had no bytes for the part to send next; and, there may be some now. */
 void outgoing_starve(struct outgoing *m);
 void outgoing_feed(struct transport *t, struct outgoing *m);
+
+/* ---- retrying.c -------------------------------------------------------------------------------------------------- */
+
+/* m goes again from its first byte, after a while that doubles each time. */
+void outgoing_retry_later(struct transport *t, struct outgoing *m);
+/* The receiver gives no permission yet: m asks again later, or when permission comes. */
+void outgoing_hold(struct transport *t, struct outgoing *m);
+/* The process that had the key of m may have it no more. */
+void outgoing_lose_process(struct outgoing *m);
+/* Puts m in the queue of its peer, or in t->retry, or finishes it. */
+void outgoing_route(struct transport *t, struct outgoing *m);
+/* Its deadline, or the time to ask again, has come. */
+void outgoing_due(struct transport *t, struct outgoing *m);
+/* The peer permits the message with that name. */
+void outgoing_permit(struct transport *t, const struct peer *p, uint32_t name);
+/* That process has the key of the message with that name. */
+void outgoing_found(struct transport *t, uint32_t name, const cw_rx *rx);
 
 /* ---- incoming.c -------------------------------------------------------------------------------------------------- */
 

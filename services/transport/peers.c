@@ -92,6 +92,11 @@ struct peer *peer_get(struct transport *t, struct peer_name name, cw_coord serve
     return p;
 }
 
+cw_place peer_place(const struct peer *p)
+{
+    return p->background ? CW_PLACE_BACKGROUND : CW_PLACE_MAIN;
+}
+
 void peer_touch(struct transport *t, struct peer *p)
 {
     p->used = t->now;

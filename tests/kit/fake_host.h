@@ -76,18 +76,18 @@ struct cw_svc {
     struct torus torus;
     cw_coord self;
     cw_time now;
-    uint64_t random;       /* state of the generator; any value is a seed */
-    bool *down;            /* by server id: not in view */
-    bool fenced;           /* the lease does not hold */
-    uint64_t steady_since; /* an epoch: what was learned of keys before it cannot be relied on */
-    uint64_t moved;        /* the epoch in which all keys came to other roots; 0: none */
-    cw_links up;           /* links; all at first */
-    size_t room;           /* sends that are accepted until -EAGAIN; counts down, SIZE_MAX at first */
+    uint64_t random;        /* state of the generator; any value is a seed */
+    bool *down;             /* by server id: not in view */
+    bool fenced;            /* the lease does not hold */
+    uint64_t steady_since;  /* an epoch: what was learned of keys before it cannot be relied on */
+    uint64_t moved;         /* the epoch in which all keys came to other roots; 0: none */
+    cw_links up;            /* links; all at first */
+    size_t room;            /* sends that are accepted until -EAGAIN; counts down, SIZE_MAX at first */
     size_t room_background; /* the same, of the background place */
-    size_t balk;           /* sends that get -EAGAIN before one is accepted; counts down */
-    int refuse;            /* < 0: what every send returns */
-    size_t timers_max;     /* SIZE_MAX at first */
-    bool swallow;          /* sends are freed at once */
+    size_t balk;            /* sends that get -EAGAIN before one is accepted; counts down */
+    int refuse;             /* < 0: what every send returns */
+    size_t timers_max;      /* SIZE_MAX at first */
+    bool swallow;           /* sends are freed at once */
     uint64_t swallowed;
     size_t queued[CW_LINK_COUNT]; /* sends over one link that the test has not taken */
     struct fake_send *sent;

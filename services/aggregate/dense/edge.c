@@ -26,6 +26,7 @@ static void block_ended(void *context, void *arg, int status)
     struct vertex *v = l->v;
     (void)context;
     l->out = false;
+    v->lent[l->tree]--;
     if (v->ending || v->broken) {
         return;
     }
@@ -59,7 +60,9 @@ void edge_send(struct vertex *v, cw_link tree, uint32_t position)
     cw_server parent = v->plan.tree[tree].parent;
     cw_to to = to_server(v->d->s, AGGREGATE_JOB, MESSAGE_PORT_EDGE, parent);
     l->id = transport_send(v->d->edge, &to, &data, &options, block_ended, l);
+    v->lent[tree]++;
     if (l->id < 0) {
+        v->lent[tree]--;
         l->out = false;
         vertex_break(v, (int)l->id, parent);
     }

@@ -30,6 +30,7 @@ enum {
     DENSE_PENDING = 1024,     /* joins that wait for their root's own call */
     DENSE_ENDED = 256,        /* runs whose names are remembered, for ENDED_SPAN */
     DENSE_WINDOW = 8,         /* blocks of a tree above a child */
+    DENSE_LENT = 2,           /* of them, on their way to the parent at a time */
     DENSE_AHEAD = 8,          /* blocks that are dealt and not settled: this, and two for each edge of the depth */
     DENSE_SETTLE_AT_ONCE = 64 /* blocks that a root without children settles before others have their turn */
 };
@@ -167,6 +168,7 @@ struct vertex {
     struct plan plan;
     struct column column[CW_LINK_COUNT];
     struct told told[CW_LINK_COUNT][CW_LINK_COUNT]; /* by tree and link */
+    unsigned lent[CW_LINK_COUNT];                   /* blocks of a tree that are on their way to the parent */
     struct lend *lend;                              /* [tree * window + position % window] */
     struct member *own;                             /* NULL: this server is no member */
     struct reducer *reducer;                        /* NULL: this server is not the root */

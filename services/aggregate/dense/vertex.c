@@ -232,7 +232,8 @@ static bool move_one(struct vertex *v, cw_link tree)
 {
     struct column *c = &v->column[tree];
     uint32_t position;
-    if (!column_ready(c, &position)) {
+    /* The transport sends its messages to a peer in turns: with many at a time each takes long. */
+    if (v->lent[tree] >= DENSE_LENT || !column_ready(c, &position)) {
         return false;
     }
     uint32_t block = column_block(c, position);

@@ -48,14 +48,16 @@ static unsigned out(void)
     return n;
 }
 
-/* A leaf lends from the member's own memory, as many blocks as its parent has room for (aggregate rule 5). */
-START_TEST(window)
+/* A leaf lends from the member's own memory, and no more than some blocks of a tree at a time. */
+START_TEST(lends)
 {
     setup();
     ck_assert(v->column[tree].memory == NULL);
     deal(0, 10, 0);
-    ck_assert_uint_eq(out(), 4);
-    ck_assert_int_eq(column_slot(&v->column[tree], 3)->state, COLUMN_LENT);
+    ck_assert_uint_eq(out(), DENSE_LENT);
+    ck_assert_uint_eq(v->lent[tree], DENSE_LENT);
+    ck_assert_int_eq(column_slot(&v->column[tree], 0)->state, COLUMN_LENT);
+    ck_assert_int_eq(column_slot(&v->column[tree], DENSE_LENT)->state, COLUMN_READY);
     town_close(net);
 }
 END_TEST
@@ -111,6 +113,6 @@ START_TEST(deals)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(window), SUITE_TEST(refused), SUITE_TEST(taken_back),
+static const struct suite_test tests[] = {SUITE_TEST(lends), SUITE_TEST(refused), SUITE_TEST(taken_back),
                                           SUITE_TEST(deals)};
 SUITE_MAIN("edge", tests)

@@ -56,7 +56,7 @@ struct lab {
     unsigned services;
     bool no_grants;               /* the services begin without a right to send */
     bool strict;                  /* daemons log misuses of the service API; once the lab is up: unknown */
-    const char *transit;          /* of the daemons' configurations; NULL: they decide. Once the lab is up: NULL */
+    const char *transit;          /* of the daemons' configurations; NULL: user. Once the lab is up: NULL */
     const struct scenario *plays; /* borrowed; its grants are all that the services get; NULL: no scenario */
     char daemon[LAB_PATH];        /* path of cubewayd */
     char witness[LAB_PATH];       /* path of the module; "": no witness */

@@ -346,7 +346,7 @@ static int run(const struct program_command *self, int argc, char **argv)
 {
     struct option_words words;
     struct choice c = {
-        .driver = "auto", .name = LAB_DEFAULT, .shim = "raw", .timers = "default", .transit = "auto", .mtu = 9000};
+        .driver = "auto", .name = LAB_DEFAULT, .shim = "raw", .timers = "default", .transit = "user", .mtu = 9000};
     const struct option option[] = {
         {"driver", OPTION_TEXT, &c.driver, "netns|process|auto", "a namespace for each server, or all in one process",
          false},

@@ -37,7 +37,7 @@ class Transit(net_kit.Case):
             cable(self.spaces[x], "px", self.spaces[(x + 1) % SERVERS], "mx")
         self.daemons = []
         for x in range(SERVERS):
-            more = "transit = user\n" if x == by_choice else ""
+            more = "transit = user\n" if x == by_choice else "transit = auto\n"
             config = (f'torus {{ dims = "{SERVERS}x1x1"; coordinate = "{x},0,0" }}\n{more}'
                       'links { "+x" { shim = raw; interface = px } "-x" { shim = raw; interface = mx } }\n'
                       'service bench { }\n')
@@ -212,8 +212,10 @@ class Transit(net_kit.Case):
         self.assertNotEqual(refused.returncode, 0)
         self.assertIn("there is no relay", refused.stderr + refused.stdout)
         self.daemons[0].end()
-        with open(self.daemons[0].file, "a", encoding="utf-8") as out:
-            out.write("transit = kernel\n")
+        with open(self.daemons[0].file, encoding="utf-8") as file:
+            config = file.read()
+        with open(self.daemons[0].file, "w", encoding="utf-8") as file:
+            file.write(config.replace("transit = auto", "transit = kernel"))
         self.daemons[0].start()
         self.assertEqual(self.daemons[0].process.wait(net_kit.LIMIT_S), 1)
         self.assertRegex(self.daemons[0].log(), "transit = kernel cannot be had")

@@ -395,7 +395,7 @@ static const struct command table[] = {
     {"log level", "[LEVEL]", "show or set how much the daemon logs",
      "LEVEL: error, warn, info or debug. It holds until the daemon ends.", "  cwctl log level debug", "", 0, 1,
      "log-level", NULL, show_done, NULL},
-    {"daemon relay", "[on|off]", "may packets that only pass the server go on inside the kernel?",
+    {"daemon relay", "[on|off]", "show or set whether packets that only pass the server cross it in the kernel",
      "Says so, or switches it; it holds until the daemon ends. Off: all transit goes through the daemon, as on links "
      "without a relay. Exit code 1: there is no relay, and why.",
      "  cwctl daemon relay\n  cwctl daemon relay off", "", 0, 1, "relay", NULL, show_done, NULL},

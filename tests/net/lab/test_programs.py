@@ -58,6 +58,7 @@ file status
 file stop 99
 config show
 log level
+daemon relay off
 services load %M
 services reload %M
 services unload hitcount

@@ -35,7 +35,7 @@ static size_t distance(const char *a, size_t a_length, const char *b, size_t b_l
 static size_t common(const char *a, size_t a_length, const char *b)
 {
     size_t n = 0;
-    while (n < a_length && a[n] == b[n]) { /* the NUL of b is no letter of a */
+    while (n < a_length && b[n] != '\0' && a[n] == b[n]) { /* a may have a NUL inside: the end of b is no letter */
         n++;
     }
     return n;

@@ -15,6 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     memcpy(bytes, data, size);
+    memset(&m, 0, sizeof m); /* what an earlier input left, when it was refused half way, is not looked at */
     if (message_decode(bytes, size, &m) == 0) {
         uint8_t again[MESSAGE_BYTES_MOST];
         if (message_size(&m) != size) {

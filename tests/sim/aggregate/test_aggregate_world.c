@@ -417,7 +417,7 @@ static void say(void)
 int main(int argc, char **argv)
 {
     ledger = seeds_share(sizeof *ledger);
-    struct seeds seeds = {.count = SANITIZED ? 4 : 24,
+    struct seeds seeds = {.count = SANITIZED ? 3 : 12,
                           .ledger = ledger,
                           .ledger_bytes = sizeof *ledger,
                           .wrong = ledger->wrong,

@@ -334,7 +334,7 @@ static void say(void)
 int main(int argc, char **argv)
 {
     ledger = seeds_share(sizeof *ledger);
-    struct seeds seeds = {.count = SANITIZED ? 3 : 12,
+    struct seeds seeds = {.count = SANITIZED ? 1 : 6,
                           .ledger = ledger,
                           .ledger_bytes = sizeof *ledger,
                           .wrong = ledger->wrong,

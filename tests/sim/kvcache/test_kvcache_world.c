@@ -311,7 +311,7 @@ int main(int argc, char **argv)
     static const struct seeds_option options[] = {
         {"--span", NULL, &span_ms}, {"--extras", NULL, &extras}, {"--key", NULL, &shown_key}, {NULL, NULL, NULL}};
     kv_ledger = seeds_share(sizeof *kv_ledger);
-    struct seeds seeds = {.count = SANITIZED ? 5 : 40,
+    struct seeds seeds = {.count = SANITIZED ? 3 : 24,
                           .options = options,
                           .ledger = kv_ledger,
                           .ledger_bytes = offsetof(struct kv_ledger, entry),

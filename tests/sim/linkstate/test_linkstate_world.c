@@ -75,7 +75,7 @@ int main(int argc, char **argv)
     static const struct seeds_option options[] = {
         {"--trace", &trace, NULL}, {"--delivery", &delivery_only, NULL}, {NULL, NULL, NULL}};
     ledger = seeds_share(sizeof *ledger);
-    struct seeds seeds = {.count = SANITIZED ? 15 : 150,
+    struct seeds seeds = {.count = SANITIZED ? 8 : 80,
                           .options = options,
                           .ledger = ledger,
                           .ledger_bytes = sizeof *ledger,

@@ -285,7 +285,7 @@ static void drawn(uint64_t seed)
 int main(int argc, char **argv)
 {
     fw_wrong = seeds_share(SEEDS_WRONG_BYTES);
-    struct seeds seeds = {.count = SANITIZED ? 2 : 6,
+    struct seeds seeds = {.count = SANITIZED ? 1 : 4,
                           .ledger = fw_wrong,
                           .ledger_bytes = SEEDS_WRONG_BYTES,
                           .wrong = fw_wrong,

@@ -244,7 +244,7 @@ int main(int argc, char **argv)
     static const struct seeds_option options[] = {
         {"--span", NULL, &span_ms}, {"--large", &large, NULL}, {"--latency", &latency_only, NULL}, {NULL, NULL, NULL}};
     groups_ledger = seeds_share(sizeof *groups_ledger);
-    struct seeds seeds = {.count = SANITIZED ? 4 : 16,
+    struct seeds seeds = {.count = SANITIZED ? 2 : 10,
                           .options = options,
                           .ledger = groups_ledger,
                           .ledger_bytes = sizeof *groups_ledger,

@@ -217,7 +217,7 @@ int main(int argc, char **argv)
     const struct seeds_option options[] = {
         {"--bytes", NULL, &bytes}, {"--verbose", &verbose, NULL}, {NULL, NULL, NULL}};
     wrong_of_seed = seeds_share(SEEDS_WRONG_BYTES);
-    struct seeds seeds = {.count = SANITIZED ? 4 : 24,
+    struct seeds seeds = {.count = SANITIZED ? 2 : 12,
                           .options = options,
                           .ledger = wrong_of_seed,
                           .ledger_bytes = SEEDS_WRONG_BYTES,

@@ -26,7 +26,7 @@
 #include <string.h>
 
 enum {
-    SEEDS = SANITIZED ? 12 : 60,
+    SEEDS = SANITIZED ? 6 : 30,
     SEEDS_SOAK = 2500,
     SERVERS_MAX = 36,
     MILLION = 1000000,

@@ -198,7 +198,7 @@ static void say(void)
 int main(int argc, char **argv)
 {
     ledger = seeds_share(sizeof *ledger);
-    struct seeds seeds = {.count = SANITIZED ? 2 : 12,
+    struct seeds seeds = {.count = SANITIZED ? 1 : 8,
                           .ledger = ledger,
                           .ledger_bytes = sizeof *ledger,
                           .wrong = ledger->wrong,

@@ -33,6 +33,16 @@ START_TEST(the_name_that_was_meant)
 END_TEST
 
 /* Distance by distance; that most letters are right is a bound of its own. */
+/* Files have names with a NUL inside, and their ends are no letters. */
+START_TEST(a_name_with_a_nul_inside)
+{
+    static const char *const names[] = {"restart", "power-off", "start"};
+    static const char name[] = "power-off\0\x7f,{";
+    ck_assert_str_eq(nearest_name(name, sizeof name - 1, nth, names, 3), "power-off");
+    ck_assert_str_eq(nearest_name(name, 10, nth, names, 3), "power-off");
+}
+END_TEST
+
 START_TEST(as_many_letters_as_that)
 {
     static const struct {
@@ -59,5 +69,6 @@ START_TEST(as_many_letters_as_that)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(the_name_that_was_meant), SUITE_TEST(as_many_letters_as_that)};
+static const struct suite_test tests[] = {SUITE_TEST(the_name_that_was_meant), SUITE_TEST(as_many_letters_as_that),
+                                          SUITE_TEST(a_name_with_a_nul_inside)};
 SUITE_MAIN("nearest", tests)

@@ -58,7 +58,7 @@ START_TEST(single_and_double_failures)
         struct world w = world_open(shapes[i].x, shapes[i].y, shapes[i].z);
         struct state full = state_open(w.torus.servers), one = state_open(w.torus.servers);
         struct state two = state_open(w.torus.servers);
-        for (cw_server a = 0; a < w.torus.servers; a += SANITIZED ? 11 : 3) {
+        for (cw_server a = 0; a < w.torus.servers; a += SANITIZED ? 23 : 3) {
             state_set(&one, a, false);
             state_set(&two, a, false);
             ck_assert_uint_eq(check_moves(&w, &full, &one), FACET_SEQUENCES);

@@ -107,7 +107,7 @@ START_TEST(heirs_take_over_in_order)
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         struct world w = world_open(shapes[i].x, shapes[i].y, shapes[i].z);
         struct state s = state_open(w.torus.servers);
-        for (cw_server home = 0; home < w.torus.servers; home += SANITIZED ? 4 : 1) {
+        for (cw_server home = 0; home < w.torus.servers; home += SANITIZED ? 12 : 1) {
             for (unsigned index = 0; index < FACET_SEQUENCES; index++) {
                 state_fill(&s, true);
                 check_takeover(&w, &s, home, index);
@@ -131,7 +131,7 @@ START_TEST(lists_under_random_failures)
         struct state s = state_open(w.torus.servers);
         for (unsigned up = 0; up <= 64; up = up < 4 ? up + 1 : up + 6) {
             state_random(&s, &rng, up, 64);
-            for (unsigned round = 0; round < (SANITIZED ? 30 : 200); round++) {
+            for (unsigned round = 0; round < (SANITIZED ? 10 : 200); round++) {
                 cw_server home = (cw_server)rng_below(&rng, w.torus.servers);
                 unsigned index = (unsigned)rng_below(&rng, FACET_SEQUENCES);
                 check_list(&w, &s, home, index, (unsigned)rng_below(&rng, w.torus.servers + 1));

@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { DRAWN = SANITIZED ? 5000 : 20000, DRAWN_SOAK = 100000, FRAMES_A_STATE = 50 };
+enum { DRAWN = SANITIZED ? 2000 : 10000, DRAWN_SOAK = 100000, FRAMES_A_STATE = 50 };
 
 static struct relay *open_relay(void)
 {

@@ -16,19 +16,22 @@
 
 #include <string.h>
 
+/* Behind them those that nobody runs unasked, whose jobs and grants are there all the same. */
 static const cw_service *const services[] = {
-    &ping_service,      &bench_service,   &trace_service,     &jobs_service,
-    &transport_service, &kvcache_service, &multicast_service, &inquiry_service,
+    &ping_service,    &bench_service,     &trace_service,   &jobs_service,   &transport_service,
+    &kvcache_service, &multicast_service, &inquiry_service, &tunnel_service,
 };
-enum { SERVICES = sizeof services / sizeof *services };
-
-/* Those that nobody runs unasked. Their jobs and grants are there all the same. */
-static const cw_service *const on_demand[] = {&tunnel_service};
-enum { ON_DEMAND = sizeof on_demand / sizeof *on_demand };
+enum { ALL = sizeof services / sizeof *services, ON_DEMAND = 1, SERVICES = ALL - ON_DEMAND };
 
 const cw_service *const *builtin_services(size_t *count)
 {
     *count = SERVICES;
+    return services;
+}
+
+const cw_service *const *builtin_all(size_t *count)
+{
+    *count = ALL;
     return services;
 }
 
@@ -58,11 +61,8 @@ const struct book_grant *builtin_grants(size_t *count)
 int builtin_jobs(struct book *book)
 {
     int rc = 0;
-    for (size_t i = 0; i < SERVICES && rc == 0; i++) {
+    for (size_t i = 0; i < ALL && rc == 0; i++) {
         rc = book_add(book, services[i]->job, services[i]->name);
-    }
-    for (size_t i = 0; i < ON_DEMAND && rc == 0; i++) {
-        rc = book_add(book, on_demand[i]->job, on_demand[i]->name);
     }
     for (size_t i = 0; i < GRANTS && rc == 0; i++) {
         rc = book_allow(book, &grants[i]);
@@ -72,14 +72,9 @@ int builtin_jobs(struct book *book)
 
 const cw_service *builtin_service(const char *name)
 {
-    for (size_t i = 0; i < SERVICES; i++) {
+    for (size_t i = 0; i < ALL; i++) {
         if (strcmp(services[i]->name, name) == 0) {
             return services[i];
-        }
-    }
-    for (size_t i = 0; i < ON_DEMAND; i++) {
-        if (strcmp(on_demand[i]->name, name) == 0) {
-            return on_demand[i];
         }
     }
     return NULL;

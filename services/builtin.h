@@ -11,13 +11,13 @@
 struct book; /* nmu/book.h */
 struct book_grant;
 
-/* All of them, in the order of their jobs; *count says how many. Constant data. */
+/* Those that run unless they are switched off, in the order of their jobs; *count says how many. Constant data. */
 const cw_service *const *builtin_services(size_t *count);
 
-/*
- * The built-in service of that name, or NULL: one of builtin_services(), or one that runs only where the configuration
- * names it (`ip`, the tunnel).
- */
+/* The same, and behind them those that run only where the configuration names them (`ip`, the tunnel). */
+const cw_service *const *builtin_all(size_t *count);
+
+/* The one of builtin_all() that has that name, or NULL. */
 const cw_service *builtin_service(const char *name);
 
 /*

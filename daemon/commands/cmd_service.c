@@ -21,7 +21,8 @@ enum { WEIGHT_MAX = 1000, DROP_WORDS = 3, JOB_NAME = 64 };
 static const char *const drop_words[DROP_WORDS] = {
     [NODE_DROP_TAIL] = "tail", [NODE_DROP_OLDEST] = "oldest", [NODE_DROP_PRIORITY] = "priority"};
 
-static bool is_built_in(const char *name)
+/* A built-in service that runs unless it is switched off. */
+static bool runs_unasked(const char *name)
 {
     size_t count;
     const cw_service *const *builtin = builtin_services(&count);
@@ -38,12 +39,27 @@ static const char *service_nth(const void *context, size_t i)
     return host_service_at(context, (unsigned)i)->table->name;
 }
 
+static const char *builtin_nth(const void *context, size_t i)
+{
+    return ((const cw_service *const *)context)[i]->name;
+}
+
 /* No service of this name runs. One that is built in could run: that is no mistake of whoever names it. */
 static void refuse_unknown(struct request *r, const char *name)
 {
     const struct host *h = commands_host(r);
     const char *near = nearest_name(name, strlen(name), service_nth, h, host_service_count(h));
-    if (is_built_in(name)) {
+    if (near == NULL) {
+        size_t count;
+        const cw_service *const *builtin = builtin_all(&count);
+        near = nearest_name(name, strlen(name), builtin_nth, builtin, count);
+    }
+    if (builtin_service(name) != NULL && !runs_unasked(name)) {
+        request_refuse(r, -ENOENT,
+                       "service '%.31s' is switched off here: to switch it on, give the daemon's configuration a "
+                       "section service %.31s { }, and restart the daemon",
+                       name, name);
+    } else if (runs_unasked(name)) {
         request_refuse(r, -ENOENT,
                        "no service '%.31s' runs here: it was unloaded or switched off, and starts with the daemon; "
                        "cwctl services lists those that do",

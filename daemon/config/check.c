@@ -135,7 +135,7 @@ static void check_services(const struct daemon_config *c, struct config_report *
         snprintf(key, sizeof key, "service \"%s\"", s->name);
         if (s->file[0] == '\0' && builtin_service(s->name) == NULL) {
             size_t count;
-            const cw_service *const *builtin = builtin_services(&count);
+            const cw_service *const *builtin = builtin_all(&count);
             const char *near = nearest_name(s->name, strlen(s->name), service_nth, builtin, count);
             char text[CONFIG_NAME + 128];
             snprintf(text, sizeof text, "no service of this name is built in: expected file, the path of its .so%s%s%s",

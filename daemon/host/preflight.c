@@ -355,7 +355,7 @@ static bool is_configured(const struct daemon_config *c, const char *name, unsig
     return false;
 }
 
-/* The built-in services with their options, on a torus of one server without links inside of this process. */
+/* The built-in services with their options. */
 static void try_services(struct looking *l, struct host *h)
 {
     const struct daemon_config *c = l->config;
@@ -376,9 +376,18 @@ static void try_services(struct looking *l, struct host *h)
     }
 }
 
+/* What options may be depends on the size of the torus and of its frames; where it is unknown, any will do. */
+static cw_dims dims_to_try(const struct daemon_config *c)
+{
+    struct torus torus;
+    return c->dims.x != 0 && torus_init(&torus, c->dims) == 0 ? c->dims : (cw_dims){1, 1, 1};
+}
+
+/* On one server of the torus, without links. */
 static void look_at_services(struct looking *l)
 {
     struct daemon_config *alone = malloc(sizeof *alone);
+    struct shim *none[CW_LINK_COUNT] = {NULL};
     struct host *h;
     char why[HOST_WHY];
     (void)!lint_services(l->config, keyed_mistake, l);
@@ -386,9 +395,10 @@ static void look_at_services(struct looking *l)
         return;
     }
     *alone = config_default();
-    alone->place = CONFIG_WHOLE;
-    alone->dims = (cw_dims){1, 1, 1};
-    struct host_options options = {.config = alone, .incarnation = 1, .said = on_said, .said_context = l};
+    alone->place = CONFIG_STATIC;
+    alone->dims = dims_to_try(l->config);
+    alone->mtu = l->config->mtu;
+    struct host_options options = {.config = alone, .incarnation = 1, .said = on_said, .said_context = l, .shim = none};
     if (host_open(&h, &options, why) == 0) {
         try_services(l, h);
         host_close(h);

@@ -92,17 +92,21 @@ static int add_address(unsigned index, const struct ip_address *a)
     return ask(m);
 }
 
-/* The subnet goes by the device, from the server's own address, with ECN. */
-static int add_route(unsigned index, const struct ip_address *own, uint8_t length)
+static struct ip_address subnet_of(const struct ip_address *own, uint8_t length)
 {
-    char bytes[BYTES] = {0};
     struct ip_address subnet = *own;
     for (unsigned bit = length; bit < 8 * bytes_of(own); bit++) {
         subnet.b[bit / 8] &= (uint8_t) ~(0x80 >> bit % 8);
     }
+    return subnet;
+}
+
+/* A route to the subnet by the device. */
+static struct nlmsghdr *route(char bytes[static BYTES], unsigned index, const struct ip_address *own, uint8_t length)
+{
+    const struct ip_address subnet = subnet_of(own, length);
+    memset(bytes, 0, BYTES);
     struct nlmsghdr *m = mnl_nlmsg_put_header(bytes);
-    m->nlmsg_type = RTM_NEWROUTE;
-    m->nlmsg_flags = NLM_F_CREATE | NLM_F_REPLACE;
     struct rtmsg *r = mnl_nlmsg_put_extra_header(m, sizeof *r);
     r->rtm_family = own->version == 4 ? AF_INET : AF_INET6;
     r->rtm_dst_len = length;
@@ -111,8 +115,24 @@ static int add_route(unsigned index, const struct ip_address *own, uint8_t lengt
     r->rtm_scope = own->version == 4 ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE;
     r->rtm_type = RTN_UNICAST;
     mnl_attr_put(m, RTA_DST, bytes_of(own), subnet.b);
-    mnl_attr_put(m, RTA_PREFSRC, bytes_of(own), own->b);
     mnl_attr_put_u32(m, RTA_OIF, index);
+    return m;
+}
+
+/*
+ * The subnet goes by the device, from the server's own address, with ECN. -EEXIST: another device has a route to that
+ * subnet, which is not ours to take. A persistent device may have one of an earlier run, which goes first.
+ */
+static int add_route(unsigned index, const struct ip_address *own, uint8_t length)
+{
+    char bytes[BYTES];
+    struct nlmsghdr *m = route(bytes, index, own, length);
+    m->nlmsg_type = RTM_DELROUTE;
+    (void)ask(m);
+    m = route(bytes, index, own, length);
+    m->nlmsg_type = RTM_NEWROUTE;
+    m->nlmsg_flags = NLM_F_CREATE | NLM_F_EXCL;
+    mnl_attr_put(m, RTA_PREFSRC, bytes_of(own), own->b);
     struct nlattr *metrics = mnl_attr_nest_start(m, RTA_METRICS);
     mnl_attr_put_u32(m, RTAX_FEATURES, RTAX_FEATURE_ECN);
     mnl_attr_nest_end(m, metrics);
@@ -138,8 +158,8 @@ static int open_tun(const char *name, bool *udp, char why[static TUN_DEVICE_WHY]
     int fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) {
         return refuse(why, -errno,
-                      "device %s: /dev/net/tun cannot be opened (%s); under systemd the unit needs "
-                      "DeviceAllow=/dev/net/tun rw",
+                      "device %s: /dev/net/tun cannot be opened (%s); under systemd it takes the drop-in "
+                      "/usr/share/doc/cubeway/examples/tunnel.conf",
                       name, strerror(errno));
     }
     snprintf(r.ifr_name, sizeof r.ifr_name, "%s", name);
@@ -158,6 +178,17 @@ static int open_tun(const char *name, bool *udp, char why[static TUN_DEVICE_WHY]
     return fd;
 }
 
+static int refuse_route(const char *name, const struct ip_address *own, uint8_t length, const char *option,
+                        char why[static TUN_DEVICE_WHY])
+{
+    const struct ip_address subnet = subnet_of(own, length);
+    char text[ADDRESS_TEXT_BYTES];
+    return refuse(why, -EEXIST,
+                  "device %s: this machine has another route to %s/%u already: remove that route, or set the option %s "
+                  "on all servers",
+                  name, address_text(&subnet, text), length, option);
+}
+
 static int set_up(const char *name, const struct tunnel_place *place, bool *six, char why[static TUN_DEVICE_WHY])
 {
     unsigned index = if_nametoindex(name);
@@ -167,11 +198,17 @@ static int set_up(const char *name, const struct tunnel_place *place, bool *six,
     }
     rc = add_address(index, &place->own4);
     rc = rc < 0 ? rc : add_route(index, &place->own4, place->length4);
+    if (rc == -EEXIST) {
+        return refuse_route(name, &place->own4, place->length4, "subnet", why);
+    }
     if (rc < 0) {
         return refuse(why, rc, "device %s: its IPv4 address or route cannot be set: %s", name, strerror(-rc));
     }
     rc = add_address(index, &place->own6);
     rc = rc < 0 ? rc : add_route(index, &place->own6, PREFIX6);
+    if (rc == -EEXIST) {
+        return refuse_route(name, &place->own6, PREFIX6, "subnet6", why);
+    }
     *six = rc == 0;
     return 0;
 }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <event2/event.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +20,14 @@ enum { PACKETS = 16, TURN_BYTES = 256 * 1024 };
 struct tun_door {
     struct host_server *server;
     int fd;
+    char name[IFNAMSIZ];
     struct event *readable;
     struct host_deferred flush;
     struct tunnel_place place;
     struct tunnel_door door;
     int rc; /* of attach() */
+    /* The device was removed (ip link del): it gives nothing any more, and is not asked. */
+    bool gone;
     uint8_t bytes[TUNNEL_VNET_BYTES + TUNNEL_PACKET_MOST];
 };
 
@@ -58,6 +62,29 @@ static void on_flush(void *context, cw_svc *svc, const void *exports)
     ((const struct tunnel_api *)exports)->flush(svc);
 }
 
+/*
+ * Without this a device that was removed would be ready for ever, and take all of the processor. A device that is only
+ * down stays: it may come up again.
+ */
+static void lose_device(struct tun_door *d, int error)
+{
+    d->gone = true;
+    (void)event_del(d->readable);
+    LOG(host_log(d->server->host), CW_LOG_ERROR,
+        "the device of the network is gone, and the network with it: restart the daemon to make it anew",
+        {"device", d->name}, {"error", strerror(error)});
+}
+
+/* One packet with its head; 0: there is none now, or there is none ever again. */
+static size_t read_packet(struct tun_door *d)
+{
+    ssize_t n = d->gone ? 0 : read(d->fd, d->bytes, sizeof d->bytes);
+    if (n < 0 && errno != EAGAIN && errno != EINTR && errno != EIO) {
+        lose_device(d, errno);
+    }
+    return n < TUNNEL_VNET_BYTES ? 0 : (size_t)n;
+}
+
 static void on_read(void *context, cw_svc *svc, const void *exports)
 {
     struct tun_door *d = context;
@@ -65,21 +92,25 @@ static void on_read(void *context, cw_svc *svc, const void *exports)
     size_t bytes = 0;
     d->rc = api->attach(svc, &d->door); /* the service may have been loaded anew */
     for (unsigned i = 0; i < PACKETS && bytes < TURN_BYTES; i++) {
-        ssize_t n = read(d->fd, d->bytes, sizeof d->bytes);
-        if (n < TUNNEL_VNET_BYTES) {
+        size_t n = read_packet(d);
+        if (n == 0) {
             break; /* nothing more is there, or the device is down */
         }
-        bytes += (size_t)n;
-        api->read(svc, d->bytes, d->bytes + TUNNEL_VNET_BYTES, (size_t)n - TUNNEL_VNET_BYTES);
+        bytes += n;
+        api->read(svc, d->bytes, d->bytes + TUNNEL_VNET_BYTES, n - TUNNEL_VNET_BYTES);
+    }
+    if (d->gone) {
+        (void)api->attach(svc, NULL); /* its status says that it has no door */
     }
 }
 
 static void on_readable(evutil_socket_t fd, short what, void *context)
 {
     struct tun_door *d = context;
+    (void)fd;
     (void)what;
     if (visit(d, on_read) < 0) {
-        (void)!read(fd, d->bytes, sizeof d->bytes); /* the service was unloaded: nobody is there */
+        (void)read_packet(d); /* the service was unloaded: nobody is there */
     }
 }
 
@@ -124,6 +155,7 @@ static int begin(struct tun_door *d, struct host *h, char why[static HOST_WHY])
         snprintf(why, HOST_WHY, "service %s: %s", TUNNEL_NAME, problem);
         return d->fd;
     }
+    snprintf(d->name, sizeof d->name, "%s", name);
     d->readable = event_new(host_base(h), d->fd, EV_READ | EV_PERSIST, on_readable, d);
     if (d->readable == NULL || event_add(d->readable, NULL) < 0 || visit(d, on_attach) < 0 || d->rc < 0) {
         snprintf(why, HOST_WHY, "service %s: out of memory", TUNNEL_NAME);

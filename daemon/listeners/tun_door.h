@@ -5,7 +5,8 @@
  * It is there when the configuration names the service: `service ip { options { device = cw0 } }`. The device is made
  * when the daemon starts, before its rights are given up, and goes when it ends. In a turn of the loop at most 16
  * packets and 256 KiB are read from it; what came from other servers in the turn is written at the turn's end, so that
- * pieces that came together are joined.
+ * pieces that came together are joined. A device that somebody removes meanwhile (ip link del) is told of by one line
+ * of the log: the network is gone until the daemon is restarted.
  */
 #ifndef DAEMON_LISTENERS_TUN_DOOR_H
 #define DAEMON_LISTENERS_TUN_DOOR_H

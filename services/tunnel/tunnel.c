@@ -228,7 +228,7 @@ static int command_status(struct tunnel *t, cw_request *r)
     cw_request_int(r, "filled", (int64_t)in->filled);
     cw_request_int(r, "given_up", (int64_t)in->given_up);
     cw_request_int(r, "late_after_all", (int64_t)in->late_after_all);
-    cw_request_int(r, "lateness_p99_us", cw_span_us(cw_histogram_quantile(t->lateness, 990)));
+    cw_request_int(r, "lateness_p99_ns", cw_histogram_quantile(t->lateness, 990).ns);
     return 0;
 }
 
@@ -262,7 +262,7 @@ static int command_explain(struct tunnel *t, cw_request *r, const char *word)
     cw_request_text(r, "reachable", cw_reachable(t->s, c) ? "yes" : "no");
     cw_request_text(r, "links", first);
     cw_request_int(r, "hops", cw_distance(t->s, cw_self(t->s), c));
-    cw_request_int(r, "hole_wait_us", t->attached ? cw_span_us(strands_wait(&t->strands, server)) : 0);
+    cw_request_int(r, "hole_wait_ns", t->attached ? strands_wait(&t->strands, server).ns : 0);
     return 0;
 }
 

@@ -180,7 +180,8 @@ class Contents(Case):
         for file in ("usr/share/cubeway/cubeway.lua", "usr/share/cubeway/monitoring/alerts.yml",
                      "usr/share/cubeway/monitoring/dashboard.json", "usr/share/doc/cubeway/operating.md",
                      "usr/share/doc/cubeway/simulator.md",
-                     "usr/share/doc/cubeway/control-protocol.md", "usr/share/doc/cubeway/examples/realtime.conf"):
+                     "usr/share/doc/cubeway/control-protocol.md", "usr/share/doc/cubeway/examples/realtime.conf",
+                     "usr/share/doc/cubeway/examples/tunnel.conf"):
             self.assertTrue(os.path.exists(self.root.file(file)), file)
 
     def test_unit(self):

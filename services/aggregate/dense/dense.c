@@ -399,6 +399,15 @@ int dense_open(cw_svc *s, struct dense **out)
     }
     d->s = s;
     int rc = torus_init(&d->torus, cw_torus(s));
+    if (rc == 0 && d->torus.servers > MESSAGE_SERVERS_MOST) {
+        cw_log(s, CW_LOG_ERROR,
+               "reductions need a torus of at most 4096 servers: their messages have no room for more");
+        rc = -E2BIG;
+    }
+    if (rc < 0) {
+        free(d);
+        return rc;
+    }
     d->self = torus_id(&d->torus, cw_self(s));
     d->life = cw_random(s) | 1;
     list_init(&d->members);
@@ -414,9 +423,9 @@ int dense_open(cw_svc *s, struct dense **out)
     struct transport_config call = transport_config_default(MESSAGE_PORT_CALL, d);
     call.message = take_call;
     call.message_max = MESSAGE_BYTES_MOST;
-    call.messages_max = 4 * (d->torus.servers < MESSAGE_SERVERS_MOST ? d->torus.servers : MESSAGE_SERVERS_MOST) + 1024;
+    call.messages_max = 4 * d->torus.servers + 1024;
     call.peers_max = call.messages_max;
-    rc = rc < 0 ? rc : transport_open(s, &edge, &d->edge);
+    rc = transport_open(s, &edge, &d->edge);
     rc = rc < 0 ? rc : transport_open(s, &call, &d->call);
     if (rc < 0) {
         transport_close(d->edge);

@@ -16,9 +16,14 @@ enum { AGGREGATE_JOB = 8 };
 
 struct dense;
 
-/* Borrows s until dense_close(). -ENOMEM, or what transport_open() says. */
+/*
+ * Borrows s until dense_close(). -E2BIG: the torus has more servers than a message has room for
+ * (MESSAGE_SERVERS_MOST, 4096); -ENOMEM, or what transport_open() says.
+ */
 CW_MUST_CHECK int dense_open(cw_svc *s, struct dense **out);
-/* Ends everything with -ECANCELED, told from inside. NULL is allowed. */
+/*
+ * Ends everything with -ECANCELED, told from inside; dense_reduce() gives -ESHUTDOWN from then on. NULL is allowed.
+ */
 void dense_close(struct dense *d);
 
 cw_verdict dense_packet(struct dense *d, cw_packet *p, const cw_rx *rx);

@@ -203,6 +203,9 @@ int64_t dense_reduce(struct dense *d, const void *owner, cw_job job, const cw_re
     if (reduce == NULL || done == NULL) {
         return -EINVAL;
     }
+    if (d->closing) {
+        return -ESHUTDOWN; /* done() of a call that dense_close() ends may ask again: that would never end */
+    }
     uint64_t *set = calloc(dense_words(d), sizeof *set);
     if (set == NULL || (d->trees == NULL && trees_open(&d->trees, &d->torus) < 0)) {
         free(set);

@@ -67,6 +67,7 @@ static void tell_end(struct reducer *r, int status, cw_server who)
     struct message m = {.kind = MESSAGE_END, .run = r->run, .attempt = r->attempt, .who = who};
     m.status = (uint16_t)(-status);
     m.servers = d->torus.servers;
+    CHECK(dense_words(d) <= MESSAGE_SET_WORDS); /* dense_open() refuses a larger torus */
     memcpy(m.members, r->counted, dense_words(d) * sizeof *m.members);
     for (cw_server s = 0; s < d->torus.servers; s++) {
         if (s != d->self && (trees_set_has(r->joined, s) || trees_set_has(r->involved, s)) && dense_sees(d, s)) {
@@ -218,6 +219,7 @@ static void begin(struct reducer *r)
      */
     m.ahead = (uint16_t)(r->ahead + DENSE_WINDOW * plan.depth);
     m.servers = d->torus.servers;
+    CHECK(dense_words(d) <= MESSAGE_SET_WORDS); /* dense_open() refuses a larger torus */
     memcpy(m.members, r->counted, dense_words(d) * sizeof *m.members);
     memcpy(m.dead, r->dead, dense_words(d) * sizeof *m.dead);
     m.ticket = trees_set_has(r->counted, d->self) ? (uint64_t)r->caller->ticket : 0;

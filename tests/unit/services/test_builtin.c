@@ -42,6 +42,9 @@ START_TEST(by_name)
     for (size_t i = 0; i < count; i++) {
         ck_assert(services[i] != tunnel && services[i]->job != tunnel->job);
     }
+    size_t all;
+    ck_assert_ptr_eq(builtin_all(&all)[count], tunnel);
+    ck_assert_uint_eq(all, count + 1);
     struct book *b;
     ck_assert_int_eq(book_open(&b, 27), 0);
     ck_assert_int_eq(builtin_jobs(b), 0);

@@ -49,6 +49,17 @@ START_TEST(options)
 }
 END_TEST
 
+/* The network runs only where the configuration names it: whoever asks for it learns how to switch it on. */
+START_TEST(a_service_that_is_switched_off)
+{
+    operator_open(&d, "torus { dims = 1x1x1; coordinate = all }");
+    operator_says(&d, "\"command\":\"service\",\"args\":[\"ip\",\"status\"]", "section service ip { }");
+    operator_says(&d, "\"command\":\"service\",\"args\":[\"ip\",\"status\"]", DONE(-2));
+    operator_says(&d, "\"command\":\"service\",\"args\":[\"ipp\",\"status\"]", "did you mean ip?");
+    operator_close(&d);
+}
+END_TEST
+
 /* All forms of a key, against the keyspace. */
 START_TEST(keys)
 {
@@ -109,6 +120,7 @@ START_TEST(nobody_listens)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(scopes), SUITE_TEST(options), SUITE_TEST(keys),
-                                          SUITE_TEST(over_a_socket), SUITE_TEST(nobody_listens)};
+static const struct suite_test tests[] = {
+    SUITE_TEST(scopes), SUITE_TEST(options),       SUITE_TEST(a_service_that_is_switched_off),
+    SUITE_TEST(keys),   SUITE_TEST(over_a_socket), SUITE_TEST(nobody_listens)};
 SUITE_MAIN("commands", tests)

@@ -50,6 +50,9 @@ START_TEST(what_does_not_fit)
         {TORUS "service pong { }",
          "c:2: service \"pong\": no service of this name is built in: expected file, the path of "
          "its .so; did you mean ping?"},
+        {TORUS "service ipp { }",
+         "c:2: service \"ipp\": no service of this name is built in: expected file, the path of "
+         "its .so; did you mean ip?"},
         {TORUS "service ping { weight = 3 }", NULL},
         {TORUS "ethertype = 0x9000; ethertype_control = 0x8fff", NULL},
         {TORUS "ethertype = 0xfffe", NULL},

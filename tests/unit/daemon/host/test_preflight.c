@@ -165,6 +165,24 @@ START_TEST(options_are_tried)
 }
 END_TEST
 
+/* The size of the torus and of its frames are those that are configured. */
+START_TEST(options_are_tried_on_the_torus_that_is_meant)
+{
+    struct said said;
+    struct preflight p = look(WHOLE "service ip { options { subnet = 10.1.0.0/24 } }\n", &said);
+    expect(&said, "F:3: service \"ip\": '10.1.0.0/24' is too small: 27 servers with a /24 each need a /19 or shorter");
+    ck_assert_uint_eq(p.mistakes, 1);
+    p = look(WHOLE "mtu = 2000\nservice ip { options { mtu = 2000 } }\n", &said);
+    ck_assert_msg(strstr(said.text[0], "option mtu = \"2000\": expected auto, or 1280 to 19") != NULL, "%s",
+                  said.text[0]);
+    ck_assert_uint_eq(p.mistakes, 1);
+    p = look("torus { dims = 1x1x1; coordinate = all }\ncontrol { socket = '' }\n"
+             "service ip { options { subnet = 10.1.0.0/24 } }\n",
+             &said);
+    ck_assert_msg(p.mistakes == 0, "%s", said.text[0]);
+}
+END_TEST
+
 START_TEST(folders_that_are_made_are_no_mistake)
 {
     struct said said;
@@ -183,6 +201,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(keys_that_stand_in_the_wrong_place),
     SUITE_TEST(keys_and_job_files),
     SUITE_TEST(options_are_tried),
+    SUITE_TEST(options_are_tried_on_the_torus_that_is_meant),
     SUITE_TEST(folders_that_are_made_are_no_mistake),
 };
 SUITE_MAIN("preflight", tests)

@@ -132,8 +132,30 @@ START_TEST(what_cannot_be_had)
 }
 END_TEST
 
+/* Somebody else's route to the subnet stays; a route of an earlier run, at a persistent device, is no obstacle. */
+START_TEST(routes_of_others)
+{
+    netns_enter();
+    netns_veth("other", "far", 1500, -1);
+    netns_address("other", "10.64.7.7", 12);
+    ck_assert_int_eq(open_device("cw0"), -EEXIST);
+    ck_assert_msg(strstr(why, "another route to 10.64.0.0/12") != NULL && strstr(why, "option subnet") != NULL, "%s",
+                  why);
+    ck_assert_uint_eq(if_nametoindex("cw0"), 0);
+    netns_delete("other");
+    int fd = open_device("cw0");
+    ck_assert_msg(fd >= 0, "%s", why);
+    ck_assert_int_eq(ioctl(fd, TUNSETPERSIST, 1), 0);
+    close(fd);
+    ck_assert_uint_ne(if_nametoindex("cw0"), 0);
+    fd = open_device("cw0");
+    ck_assert_msg(fd >= 0, "%s", why);
+    close(fd);
+}
+END_TEST
+
 static const struct suite_test tests[] = {SUITE_TEST(packets_go_both_ways), SUITE_TEST(routes),
-                                          SUITE_TEST(what_cannot_be_had)};
+                                          SUITE_TEST(what_cannot_be_had), SUITE_TEST(routes_of_others)};
 
 int main(void)
 {

@@ -8,6 +8,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <event2/event.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -45,6 +46,60 @@ START_TEST(a_program_is_told)
 }
 END_TEST
 
+static int is_tun(const struct event_base *base, const struct event *e, void *found)
+{
+    char path[32], target[32] = "";
+    (void)base;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", (int)event_get_fd(e));
+    (void)!readlink(path, target, sizeof target - 1);
+    *(bool *)found = *(bool *)found || strcmp(target, "/dev/net/tun") == 0;
+    return 0;
+}
+
+static bool waits_for_a_tun(struct host *h)
+{
+    bool found = false;
+    event_base_foreach_event(host_base(h), is_tun, &found);
+    return found;
+}
+
+/* A removed device is always ready and gives nothing: the loop must not wait for it, and one line says what to do. */
+START_TEST(the_device_is_removed)
+{
+    netns_enter();
+    struct daemon_config config =
+        town_config("torus { dims = 1x1x1; coordinate = all } service ip { options { device = cw7 } }");
+    int ends[2];
+    ck_assert_int_eq(pipe(ends), 0);
+    struct log *log = log_open(ends[1], CW_LOG_ERROR, false);
+    struct host_options options = {.config = &config, .incarnation = 1000, .log = log};
+    struct host *h = NULL;
+    struct tun_door *d = NULL;
+    ck_assert_msg(host_open(&h, &options, why) == 0 && host_load_configured(h, why) == 0, "%s", why);
+    ck_assert_msg(tun_door_open(&d, h, why) == 0, "%s", why);
+    ck_assert(waits_for_a_tun(h));
+    netns_up("cw7", false);
+    for (unsigned i = 0; i < 20; i++) {
+        host_turn(h, CW_MS(1));
+    }
+    ck_assert(waits_for_a_tun(h)); /* a device that is only down may come up again */
+    netns_delete("cw7");
+    for (unsigned i = 0; i < 2000 && waits_for_a_tun(h); i++) {
+        host_turn(h, CW_MS(1));
+    }
+    ck_assert(!waits_for_a_tun(h));
+    tun_door_close(d);
+    host_close(h);
+    log_close(log);
+    char text[LOG_LINE + 1] = "";
+    close(ends[1]);
+    ck_assert_int_gt(read(ends[0], text, LOG_LINE), 0);
+    ck_assert_msg(strstr(text, "restart the daemon") != NULL && strstr(text, "device=cw7") != NULL, "%s", text);
+    ck_assert_msg(strchr(text, '\n') == text + strlen(text) - 1, "%s", text);
+    close(ends[0]);
+}
+END_TEST
+
 START_TEST(without_the_service)
 {
     struct host *h = town_open("torus { dims = 1x1x1; coordinate = all }");
@@ -77,8 +132,9 @@ START_TEST(bad_device)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(a_program_is_told), SUITE_TEST(without_the_service),
-                                          SUITE_TEST(several_servers), SUITE_TEST(bad_device)};
+static const struct suite_test tests[] = {SUITE_TEST(a_program_is_told), SUITE_TEST(the_device_is_removed),
+                                          SUITE_TEST(without_the_service), SUITE_TEST(several_servers),
+                                          SUITE_TEST(bad_device)};
 
 int main(void)
 {

@@ -56,11 +56,13 @@ START_TEST(commands)
     ck_assert_int_eq(r.rc, 0);
     ck_assert_str_eq(fake_text(&r, 0, "ipv4"), "10.64.0.1");
     ck_assert_str_eq(fake_text(&r, 0, "door"), "open");
+    ck_assert(fake_has(&r, 0, "lateness_p99_ns"));
     fake_command(town[0].s, "explain 10.64.2.77", &r);
     ck_assert_int_eq(r.rc, 0);
     ck_assert_str_eq(fake_text(&r, 0, "server"), "2,0,0");
     ck_assert_str_eq(fake_text(&r, 0, "reachable"), "yes");
     ck_assert_str_eq(fake_text(&r, 0, "links"), "-x");
+    ck_assert_int_ge(fake_int(&r, 0, "hole_wait_ns"), CW_US(100).ns); /* nanoseconds, as all spans that are told */
     static const char *const bad[] = {"explain 10.64.3.1", "explain 8.8.8.8", "explain x", "explain", "status now", ""};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         fake_command(town[0].s, bad[i], &r);

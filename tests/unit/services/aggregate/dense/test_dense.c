@@ -90,6 +90,27 @@ START_TEST(closed)
 }
 END_TEST
 
+static int refused;
+
+static int open_large(cw_svc *s, void *state)
+{
+    struct dense *d;
+    (void)state;
+    refused = dense_open(s, &d);
+    return refused;
+}
+
+/* A message names servers by a set of 4,096 bits. */
+START_TEST(too_many_servers)
+{
+    static const cw_service large = {CW_SERVICE_INIT, .name = "large", .job = AGGREGATE_JOB, .open = open_large};
+    int rc;
+    ck_assert_ptr_null(fake_open_with(&large, (cw_dims){17, 16, 16}, (cw_coord){0, 0, 0}, NULL, &rc));
+    ck_assert_int_eq(rc, -E2BIG);
+    ck_assert_int_eq(refused, -E2BIG);
+}
+END_TEST
+
 static const struct suite_test tests[] = {SUITE_TEST(counts), SUITE_TEST(forged), SUITE_TEST(forgotten),
-                                          SUITE_TEST(closed)};
+                                          SUITE_TEST(closed), SUITE_TEST(too_many_servers)};
 SUITE_MAIN("dense", tests)

@@ -108,6 +108,52 @@ START_TEST(the_root_dies)
 }
 END_TEST
 
+static int64_t again;
+
+/* As a program does that tries again what has failed. */
+static void try_again(void *arg, const cw_reduce_result *result)
+{
+    static const cw_coord member = {0, 0, 1};
+    static uint64_t in;
+    const cw_reduce r = {CW_REDUCE_INIT,
+                         .name = "b",
+                         .name_length = 1,
+                         .member = &member,
+                         .members = 1,
+                         .type = CW_NUMBER_UINT64,
+                         .combine = CW_COMBINE_SUM,
+                         .elements = 1,
+                         .in = &in};
+    ends++;
+    ck_assert_int_eq(result->status, -ECANCELED);
+    again = dense_reduce(arg, net, 7, &r, try_again, arg);
+}
+
+/* Closing tells callers the end of their calls, and takes no new ones: it would never end. */
+START_TEST(closing)
+{
+    static const cw_coord member = {0, 0, 1};
+    static uint64_t in;
+    const cw_reduce r = {CW_REDUCE_INIT,
+                         .name = "a",
+                         .name_length = 1,
+                         .member = &member,
+                         .members = 1,
+                         .type = CW_NUMBER_UINT64,
+                         .combine = CW_COMBINE_SUM,
+                         .elements = 1,
+                         .in = &in};
+    net = town_open();
+    ends = 0;
+    struct dense *d = town_dense(net, 1);
+    ck_assert_int_gt(dense_reduce(d, net, 7, &r, try_again, d), 0);
+    town_close(net);
+    ck_assert_uint_eq(ends, 1);
+    ck_assert_int_eq(again, -ESHUTDOWN);
+}
+END_TEST
+
 static const struct suite_test tests[] = {SUITE_TEST(arguments), SUITE_TEST(names_and_room),
-                                          SUITE_TEST(the_root_never_calls), SUITE_TEST(the_root_dies)};
+                                          SUITE_TEST(the_root_never_calls), SUITE_TEST(the_root_dies),
+                                          SUITE_TEST(closing)};
 SUITE_MAIN("member", tests)

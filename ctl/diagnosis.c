@@ -273,6 +273,21 @@ static void add_name(char *names, size_t room, unsigned count, const char *name)
     }
 }
 
+/* The names are words between spaces; a name that is not known ("") counts as told. */
+static bool has_name(const char *names, const char *name)
+{
+    size_t length = strlen(name);
+    if (length == 0) {
+        return true;
+    }
+    for (const char *at = names; (at = strstr(at, name)) != NULL; at += length) {
+        if ((at == names || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0')) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The servers at the other ends of cables that share this one. Leaves out all of these findings but f. */
 static unsigned take_cables(struct rows *rows, const struct message *f, const char *hub, char *names, size_t room)
 {
@@ -283,7 +298,7 @@ static unsigned take_cables(struct rows *rows, const struct message *f, const ch
             continue;
         }
         const char *far = is(m, "server", hub) ? field(m, "expected") : field(m, "server");
-        if (strstr(names, far) == NULL) {
+        if (!has_name(names, far)) {
             add_name(names, room, ends++, far);
         }
         count++;

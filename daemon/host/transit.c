@@ -24,8 +24,13 @@ _Static_assert((int)TRANSIT_WHY >= (int)RELAY_WHY_BYTES + 16, "a sentence of the
 
 enum { SLACK_FRAMES = 2, MAC_BYTES = 6 };
 
+_Static_assert(RELAY_SERVERS == 4096, "the sentence below names it");
+static const char TOO_LARGE[] = "the torus has more than 4096 servers";
+
 struct transit {
     struct relay *relay; /* NULL: there is none */
+    /* NULL, or a relay that the node could not use. It stays mapped: watchers that start anew inherit its state. */
+    struct relay *unused;
     struct relay_state *state;
     char missing[TRANSIT_WHY]; /* why there is none */
     struct transit_link {
@@ -134,6 +139,9 @@ static int load(struct transit *t, const struct daemon_config *config, struct sh
     if (fit == CW_LINKS_NONE) {
         return without(t, -EOPNOTSUPP, "no link has a raw shim without a thread of its own and without faults");
     }
+    if (!relay_torus_fits(config->dims)) { /* for 0x0x0, which is not known yet, transit_begin() looks again */
+        return without(t, -E2BIG, TOO_LARGE);
+    }
     int rc = relay_open(&t->relay, why);
     if (rc < 0) {
         t->relay = NULL;
@@ -188,6 +196,7 @@ void transit_close(struct transit *t)
 {
     if (t != NULL) {
         relay_close(t->relay);
+        relay_close(t->unused);
         free(t);
     }
 }
@@ -217,12 +226,15 @@ void transit_begin(struct transit *t, struct node *n)
     t->config.state = t->state;
     int rc = node_relay_open(n, &t->config);
     if (rc < 0) {
-        (void)without(t, rc, rc == -E2BIG ? "the torus has more than 4096 servers" : strerror(-rc));
+        (void)without(t, rc, rc == -E2BIG ? TOO_LARGE : strerror(-rc));
         for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
             t->link[link].why = t->missing;
         }
+        for (cw_links left = t->attached; left != CW_LINKS_NONE; left &= (cw_links)(left - 1)) {
+            relay_detach(t->relay, (cw_link)__builtin_ctz(left));
+        }
         t->attached = CW_LINKS_NONE;
-        relay_close(t->relay);
+        t->unused = t->relay;
         t->relay = NULL;
         t->state = NULL;
     }

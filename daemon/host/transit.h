@@ -31,12 +31,15 @@ CW_MUST_CHECK int transit_open(struct transit **out, const struct daemon_config 
 void transit_close(struct transit *t);
 /* How many links have a relay. */
 unsigned transit_links(const struct transit *t);
-/* Borrows what the program reads, for the watcher; NULL: there is no program. */
+/* Borrows what the program reads, for the watcher, until transit_close(); NULL: there is no program. */
 struct relay_state *transit_state(struct transit *t);
 /* Why there is no relay at all, in one sentence; "": there is one. */
 const char *transit_missing(const struct transit *t);
 
-/* The node has opened: it publishes from now on. t may be NULL in all calls from here on. */
+/*
+ * The node has opened: it publishes from now on. A torus that was not known before (place = auto) may turn out to be
+ * too large; then there is no relay, also with transit = kernel. t may be NULL in all calls from here on.
+ */
 void transit_begin(struct transit *t, struct node *n);
 /*
  * A turn begins, before frames are received. True: frames were handed up that wait in some socket, so that all links

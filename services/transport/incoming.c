@@ -535,6 +535,13 @@ void incoming_silence(struct transport *t, struct peer *p)
     }
 }
 
+/* It answers a request whose read() is running. */
+static bool request_reads(const struct transport *t, const struct incoming *in)
+{
+    const struct outgoing *request = in->answer ? outgoing_of_request(t, in->m.reply_to.request) : NULL;
+    return request != NULL && request->reading;
+}
+
 int incoming_resume(struct transport *t, uint64_t id)
 {
     for (struct list_node *node = list_first(&t->incoming); node != NULL; node = list_next(&t->incoming, node)) {
@@ -545,6 +552,11 @@ int incoming_resume(struct transport *t, uint64_t id)
         if (in->calling) {
             return -EINVAL; /* from within its own piece() */
         }
+        if (request_reads(t, in)) { /* what comes now may end the request, whose read() and part are in use */
+            in->again = true;
+            t->again = true;
+            return 0;
+        }
         struct peer *p = in->peer;
         peer_touch(t, p);
         in->stalled = false;
@@ -554,6 +566,20 @@ int incoming_resume(struct transport *t, uint64_t id)
         return 0;
     }
     return -ENOENT;
+}
+
+void incoming_resume_again(struct transport *t)
+{
+    t->again = false;
+    for (struct list_node *node = list_first(&t->incoming); node != NULL;) {
+        struct incoming *in = container_of(node, struct incoming, all);
+        node = list_next(&t->incoming, node);
+        if (in->again) {
+            in->again = false;
+            (void)incoming_resume(t, in->m.incoming);
+            node = list_first(&t->incoming); /* the callbacks may have changed the list */
+        }
+    }
 }
 
 void incoming_close(struct transport *t)

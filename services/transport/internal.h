@@ -129,6 +129,7 @@ struct incoming {
     uint32_t slots;   /* pieces: of the ring; 0: taken whole */
     bool stalled;     /* piece() returned -EAGAIN */
     bool calling;     /* piece() is running */
+    bool again;       /* it was resumed while read() of the request that it answers was running */
     uint32_t limit;   /* credit: parts below it may be sent */
     uint32_t told;    /* the credit that the sender was told last */
     bool credit_used; /* the sender has sent beyond its first credit, so that it knows the one that we gave */
@@ -227,6 +228,7 @@ struct transport {
     struct peer **bucket;
     uint32_t buckets; /* a power of two */
     struct list finished, retry, incoming;
+    bool again;             /* an incoming message is to be resumed, by the timer, at once */
     struct outgoing **slot; /* by the low 16 bits of the id */
     uint16_t *free_slot;
     unsigned outgoing_count;
@@ -377,6 +379,8 @@ void incoming_drop(struct transport *t, struct incoming *in);
 /* Ends messages of which nothing came for config.silence. */
 void incoming_silence(struct transport *t, struct peer *p);
 int incoming_resume(struct transport *t, uint64_t id);
+/* Resumes those that were resumed from within read() of the request that they answer. */
+void incoming_resume_again(struct transport *t);
 void incoming_close(struct transport *t);
 /* An acknowledgement is owed, soon or now. */
 void incoming_owe(struct transport *t, struct peer *p, bool now);

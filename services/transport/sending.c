@@ -125,6 +125,17 @@ static void fill_ack(struct transport *t, struct peer *p, struct segment_ack *a,
     a->notes += incoming_notes(p, a->note + a->notes, most - a->notes);
 }
 
+/* The acknowledgement did not leave: what fill_ack() counted as told is to be told again, and nothing else changes. */
+static void unfill_ack(struct peer *p, const struct segment_ack *a)
+{
+    for (unsigned i = 0; i < a->notes; i++) {
+        if (a->note[i].kind == NOTE_RESULT) {
+            outcomes_tell(&p->outcomes, a->note[i].number);
+        }
+    }
+    incoming_untell(p, a->note, a->notes);
+}
+
 static void acked(struct transport *t, struct peer *p)
 {
     bool more = outcomes_untold(&p->outcomes);
@@ -133,18 +144,31 @@ static void acked(struct transport *t, struct peer *p)
     p->ack_due = more ? t->now : CW_NEVER;
 }
 
+/* What made us owe an acknowledgement, before acked(). */
+struct debt {
+    unsigned unacked;
+    bool now;
+    cw_time due;
+};
+
+/* The acknowledgement that was filled has not left after all: it is owed as before, beside what was added since. */
+static void owe_again(struct peer *p, const struct debt *before)
+{
+    p->unacked += before->unacked;
+    p->ack_now |= before->now;
+    p->ack_due = cw_time_min(p->ack_due, before->due);
+}
+
 /* Sends an acknowledgement alone. */
 static int send_ack(struct transport *t, struct peer *p)
 {
     struct segment s = {.kind = SEGMENT_SEGMENT, .flags = FLAG_ACK | class_of(p), .port = t->config.port};
-    struct outcomes before = p->outcomes;
     uint8_t *body;
     fill_ack(t, p, &s.ack, SEGMENT_NOTES);
     cw_packet *packet = make(t, &s, 0, &body);
     int rc = packet == NULL ? -ENOMEM : launch(t, p, packet, LAUNCH_PLAIN);
     if (rc == -EAGAIN) {
-        p->outcomes = before;
-        incoming_untell(p, s.ack.note, s.ack.notes);
+        unfill_ack(p, &s.ack);
         return rc;
     }
     t->stats.acks += rc == 0;
@@ -197,12 +221,17 @@ static bool wants_answer(const struct transport *t, const struct peer *p, const 
            index < m->next;
 }
 
-/* Has the message itself write a part. -ECANCELED: it has none to give now, or has ended. */
+/*
+ * Has the message itself write a part. -ECANCELED: it has none to give now, or has ended. read() may call in again, and
+ * then much of this instance changes; but m stays, with its peer: until read() has returned it cannot be cancelled, and
+ * its answer is not resumed.
+ */
 static int read_part(struct transport *t, struct outgoing *m, uint32_t index, uint8_t *out, size_t length)
 {
     m->reading = true;
     int rc = m->data.read(t->config.context, m->arg, (uint64_t)index * m->part, out, length);
     m->reading = false;
+    CHECK(outgoing_has_number(m));
     if (rc >= 0) {
         return 0;
     }
@@ -226,15 +255,15 @@ static int send_part(struct transport *t, struct peer *p, struct outgoing *m, ui
     }
     size_t length = segment_part_bytes(m->data.size, m->part, index);
     struct segment s = {.kind = SEGMENT_SEGMENT, .flags = FLAG_DATA | class_of(p), .port = t->config.port};
-    struct outcomes before;
     fill_data(p, m, index, &s.data);
     s.flags |= wants_answer(t, p, m, index) ? FLAG_NOW : 0;
     size_t head = segment_head(&s);
     bool with_ack = !p->background && owes(p) && head + length + ACK_MOST <= t->mtu;
+    const struct debt before = {p->unacked, p->ack_now, p->ack_due};
     if (with_ack) {
-        before = p->outcomes;
         s.flags |= FLAG_ACK;
         fill_ack(t, p, &s.ack, SEGMENT_NOTES);
+        acked(t, p); /* here, so that what read() adds to it stays owed */
     }
     uint8_t *body;
     cw_packet *packet = make(t, &s, length, &body);
@@ -251,13 +280,10 @@ static int send_part(struct transport *t, struct peer *p, struct outgoing *m, ui
     rc = rc < 0 ? rc : launch(t, p, packet, background ? LAUNCH_BACKGROUND : LAUNCH_PLAIN);
     if (rc < 0) {
         if (with_ack) {
-            p->outcomes = before;
-            incoming_untell(p, s.ack.note, s.ack.notes);
+            unfill_ack(p, &s.ack);
+            owe_again(p, &before);
         }
         return rc;
-    }
-    if (with_ack) {
-        acked(t, p);
     }
     flight_add(&p->flight, t->now, m->number, index, (uint32_t)(head + length));
     outgoing_left(t, p, m, index);

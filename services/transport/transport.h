@@ -307,7 +307,11 @@ int transport_cancel(struct transport *t, int64_t number);
  * has ended. -EINVAL: its read() is running.
  */
 int transport_more(struct transport *t, int64_t number);
-/* Calls piece() again, from within, for a message at which it returned -EAGAIN. -ENOENT: the message has ended. */
+/*
+ * Calls piece() again, from within, for a message at which it returned -EAGAIN. An answer that is resumed from within
+ * read() of its own request is resumed soon after read() has returned. -ENOENT: the message has ended. -EINVAL: its
+ * piece() is running.
+ */
 int transport_resume(struct transport *t, uint64_t incoming);
 /*
  * Tells the sender of a message at which begin() returned -EAGAIN to ask again now. It is a hint: it may get lost, come

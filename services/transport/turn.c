@@ -79,7 +79,7 @@ void transport_leave(struct transport *t, bool upcall)
         transport_tell_end(t, container_of(list_pop_front(&t->finished), struct outgoing, link));
     }
     sending_flush(t);
-    set_timer(t, !list_is_empty(&t->finished)); /* sending may have ended some */
+    set_timer(t, t->again || !list_is_empty(&t->finished)); /* sending may have ended some, or resumed some */
     transport_count(t);
     t->depth--;
     CHECK_SLOW(transport_valid(t));
@@ -109,6 +109,9 @@ static void on_timer(cw_svc *s, void *state, void *arg)
     (void)state;
     transport_enter(t);
     t->timer = NULL;
+    if (t->again) {
+        incoming_resume_again(t);
+    }
     for (unsigned place = 0; place < PLACES; place++) {
         if (t->blocked[place] && cw_time_due(t->blocked_until[place], t->now)) {
             sending_unblock(t, (cw_place)place);

@@ -11,6 +11,13 @@ static int read_bytes(void *context, void *arg, uint64_t offset, uint8_t *out, s
 {
     struct messenger *k = context;
     (void)arg;
+    if (k->resumes && k->stalled != 0) {
+        uint64_t incoming = k->stalled;
+        k->stalled = 0;
+        if (transport_resume(k->t, incoming) < 0) {
+            abort();
+        }
+    }
     if (k->starve && offset + length > k->there) {
         k->starved++;
         return -EAGAIN;
@@ -45,6 +52,7 @@ static int begin(void *context, const struct transport_message *m, struct transp
     struct messenger *k = context;
     k->began++;
     k->asker = m->asker;
+    k->reply_to = m->reply_to;
     if (k->wait > 0) {
         k->wait--;
         if (k->permits && transport_permit(k->t, &k->asker) < 0) {

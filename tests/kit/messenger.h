@@ -32,7 +32,9 @@ struct messenger {
     uint64_t bytes;
     uint8_t *buffer; /* of the last one */
     uint64_t at;
-    uint64_t stalled; /* to be resumed */
+    uint64_t stalled;                   /* to be resumed */
+    bool resumes;                       /* its read() resumes that one first */
+    struct transport_reply_to reply_to; /* of the last one that began */
     /* Where its read() has bytes: only before `there`, when starve is set. */
     bool starve;
     uint64_t there;

@@ -69,7 +69,9 @@ class Fault(lab_kit.Case):
             if "dead already" not in text:  # it came too late
                 self.assertTrue(code == 0 and "1,0,0 has left, and its daemon has ended" in text, said)
         log = run("logs", "1,0,0").stdout
-        self.assertEqual(log.count('msg="ended in order"'), 10, log[-3000:])
+        # On a busy machine a leave may take longer than HOST_LEAVE_MS: the daemon then ends without the rest of it.
+        ends = log.count('msg="ended in order"') + log.count('msg="ended before it had left in order"')
+        self.assertEqual(ends, 10, log[-3000:])
         self.assertNotIn("ends at once", log.replace("another signal ends at once", ""))
 
     def test_a_daemon_that_starts_is_not_called_dead(self):

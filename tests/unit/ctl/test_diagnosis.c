@@ -215,6 +215,16 @@ START_TEST(cables_that_share_a_server)
                                          "at what these cables share");
     ck_assert_str_eq(text_of(0, "text"), "alone");
     clear();
+    /* The name of one server may be a part of another's. */
+    add("severity=3;cause=flapping;server=11,0,1;link=+x;expected=12,0,1;expected_port=-x;text=a;do=d");
+    add("severity=3;cause=flapping;server=12,0,1;link=+y;expected=1,0,1;expected_port=-y;text=b;do=d");
+    add("severity=3;cause=flapping;server=12,0,1;link=+z;expected=1,0,1;expected_port=-z;text=c;do=d");
+    diagnose(&rows);
+    ck_assert_uint_eq(rows.count, 1);
+    ck_assert_ptr_nonnull(strstr(text_of(0, "text"), "3 cables of 12,0,1 went down lately (to "));
+    ck_assert_ptr_nonnull(strstr(text_of(0, "text"), "11,0,1"));
+    ck_assert_ptr_nonnull(strstr(text_of(0, "text"), " 1,0,1"));
+    clear();
 }
 END_TEST
 

@@ -62,6 +62,26 @@ START_TEST(the_kernel_or_nothing)
 }
 END_TEST
 
+/* Nothing is loaded for a torus that the program has no room for, so that transit = kernel does not start. */
+START_TEST(a_torus_that_is_too_large)
+{
+    struct transit *t;
+    char why[TRANSIT_WHY];
+    struct shim *const shims[CW_LINK_COUNT] = {[CW_LINK_YP] = (struct shim *)why}; /* only looked at for NULL */
+    struct daemon_config config = config_of(CONFIG_TRANSIT_KERNEL);
+    config.link[CW_LINK_YP] = (struct config_link){.shim = CONFIG_RAW};
+    config.dims = (cw_dims){17, 16, 16};
+    ck_assert_int_eq(transit_open(&t, &config, shims, NULL, why), -E2BIG);
+    ck_assert_str_eq(why, "the torus has more than 4096 servers");
+    config.transit = CONFIG_TRANSIT_AUTO;
+    ck_assert_int_eq(transit_open(&t, &config, shims, NULL, why), 0);
+    ck_assert_ptr_null(transit_state(t));
+    ck_assert_str_eq(transit_missing(t), "the torus has more than 4096 servers");
+    ck_assert_str_eq(transit_why(t, NULL, CW_LINK_YP), "the torus has more than 4096 servers");
+    transit_close(t);
+}
+END_TEST
+
 START_TEST(inside_one_process_there_is_none)
 {
     ck_assert_ptr_null(transit_state(NULL));
@@ -79,6 +99,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(user_space_by_choice),
     SUITE_TEST(no_link_is_fit),
     SUITE_TEST(the_kernel_or_nothing),
+    SUITE_TEST(a_torus_that_is_too_large),
     SUITE_TEST(inside_one_process_there_is_none),
 };
 SUITE_MAIN("daemon/host/transit", tests)

@@ -197,6 +197,91 @@ START_TEST(a_word_is_not_held_up)
 }
 END_TEST
 
+/* What a read() that calls in brings to its end stays known, though the part with the acknowledgement does not leave. */
+START_TEST(a_read_that_takes_a_message)
+{
+    messenger_config = transport_config_default(0, NULL);
+    messenger_config.ack_delay = CW_MS(20);
+    messenger_config.rto_min = CW_MS(100);
+    net = fake_net_open(&messenger_service, (cw_dims){3, 3, 1});
+    from = messenger_of(net, 0);
+    to = messenger_of(net, 4);
+    for (unsigned i = 0; i < 2; i++) { /* both ways are open */
+        ck_assert_int_gt(messenger_send(net, 0, 4, 10, NULL), 0);
+        ck_assert_int_gt(messenger_send(net, 4, 0, 10, NULL), 0);
+        fake_net_run(net, CW_MS(200));
+    }
+    ck_assert_uint_eq(from->taken, 2);
+    from->pieces = true;
+    from->stall = 1;
+    ck_assert_int_gt(messenger_send(net, 4, 0, 10, NULL), 0);
+    fake_net_run(net, CW_MS(1));
+    ck_assert_uint_ne(from->stalled, 0);
+    uint64_t packets = stats(from).packets;
+    from->resumes = true;
+    from->starve = true;
+    ck_assert_int_gt(messenger_send(net, 0, 4, 10, NULL), 0);
+    ck_assert_uint_eq(from->starved, 1);
+    ck_assert_uint_eq(from->taken, 3);
+    ck_assert_uint_eq(stats(from).packets, packets); /* it was to go with the part */
+    fake_net_run(net, CW_SEC(1));
+    ck_assert_uint_eq(to->ended, 3);
+    ck_assert_int_eq(to->status, 0);
+    ck_assert_uint_eq(from->taken, 3);
+    ck_assert_uint_eq(stats(to).repeated, 0);
+    fake_net_close(net);
+}
+END_TEST
+
+static int stalls_once(void *context, void *arg, const struct transport_message *m, uint64_t offset,
+                       const uint8_t *bytes, size_t length)
+{
+    struct messenger *k = context;
+    (void)arg;
+    (void)offset;
+    (void)bytes;
+    (void)length;
+    if (k->pieces_taken == 0 && k->stalled == 0 && !k->resumes) {
+        k->stalled = m->incoming;
+        return -EAGAIN;
+    }
+    k->pieces_taken++;
+    return 0;
+}
+
+/* A request whose answer is whole before the request has left, and whose read() resumes that answer. */
+START_TEST(a_read_that_ends_its_request)
+{
+    setup();
+    from->starve = true;
+    from->there = 50000;
+    to->pieces = true;
+    const struct transport_send_options options = {TRANSPORT_SEND_INIT, .accept = {.piece = stalls_once}};
+    int64_t id = messenger_ask(net, 0, 4, 500000, &options);
+    ck_assert_int_gt(id, 0);
+    fake_net_run(net, CW_MS(2));
+    ck_assert_uint_eq(to->began, 1);
+    ck_assert_int_gt(transport_reply(to->t, &to->reply_to, 0, &(struct transport_data){.bytes = "early", .size = 5},
+                                     NULL, NULL, NULL),
+                     0);
+    fake_net_run(net, CW_MS(2));
+    ck_assert_uint_ne(from->stalled, 0);
+    from->there = 500000;
+    from->resumes = true;
+    ck_assert_int_eq(transport_more(from->t, id), 0);
+    ck_assert_uint_eq(from->stalled, 0); /* read() was called, and has resumed the answer */
+    ck_assert_uint_eq(from->ended, 0);
+    fake_net_run(net, CW_US(1));
+    ck_assert_uint_eq(from->ended, 1);
+    ck_assert_int_eq(from->status, 0);
+    ck_assert_uint_eq(from->pieces_taken, 1);
+    ck_assert_int_eq(transport_more(from->t, id), -ENOENT);
+    fake_net_run(net, CW_MS(10));
+    ck_assert_uint_eq(from->ended, 1);
+    fake_net_close(net);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(a_full_queue),
     SUITE_TEST(refusals),
@@ -206,5 +291,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(bytes_that_are_not_there_yet),
     SUITE_TEST(others_pass_by),
     SUITE_TEST(a_word_is_not_held_up),
+    SUITE_TEST(a_read_that_takes_a_message),
+    SUITE_TEST(a_read_that_ends_its_request),
 };
 SUITE_MAIN("services.transport.sending", tests)

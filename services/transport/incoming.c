@@ -568,20 +568,6 @@ int incoming_resume(struct transport *t, uint64_t id)
     return -ENOENT;
 }
 
-void incoming_resume_again(struct transport *t)
-{
-    t->again = false;
-    for (struct list_node *node = list_first(&t->incoming); node != NULL;) {
-        struct incoming *in = container_of(node, struct incoming, all);
-        node = list_next(&t->incoming, node);
-        if (in->again) {
-            in->again = false;
-            (void)incoming_resume(t, in->m.incoming);
-            node = list_first(&t->incoming); /* the callbacks may have changed the list */
-        }
-    }
-}
-
 void incoming_close(struct transport *t)
 {
     while (!list_is_empty(&t->incoming)) {

@@ -379,8 +379,6 @@ void incoming_drop(struct transport *t, struct incoming *in);
 /* Ends messages of which nothing came for config.silence. */
 void incoming_silence(struct transport *t, struct peer *p);
 int incoming_resume(struct transport *t, uint64_t id);
-/* Resumes those that were resumed from within read() of the request that they answer. */
-void incoming_resume_again(struct transport *t);
 void incoming_close(struct transport *t);
 /* An acknowledgement is owed, soon or now. */
 void incoming_owe(struct transport *t, struct peer *p, bool now);

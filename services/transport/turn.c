@@ -102,6 +102,21 @@ static void wake_peer(struct transport *t, struct peer *p)
     peer_touch(t, p);
 }
 
+/* Resumes what was resumed from within read() of the request that it answers. */
+static void resume_again(struct transport *t)
+{
+    t->again = false;
+    for (struct list_node *node = list_first(&t->incoming); node != NULL;) {
+        struct incoming *in = container_of(node, struct incoming, all);
+        node = list_next(&t->incoming, node);
+        if (in->again) {
+            in->again = false;
+            (void)incoming_resume(t, in->m.incoming);
+            node = list_first(&t->incoming); /* the callbacks may have changed the list */
+        }
+    }
+}
+
 static void on_timer(cw_svc *s, void *state, void *arg)
 {
     struct transport *t = arg;
@@ -110,7 +125,7 @@ static void on_timer(cw_svc *s, void *state, void *arg)
     transport_enter(t);
     t->timer = NULL;
     if (t->again) {
-        incoming_resume_again(t);
+        resume_again(t);
     }
     for (unsigned place = 0; place < PLACES; place++) {
         if (t->blocked[place] && cw_time_due(t->blocked_until[place], t->now)) {

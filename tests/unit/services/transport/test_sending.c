@@ -197,7 +197,7 @@ START_TEST(a_word_is_not_held_up)
 }
 END_TEST
 
-/* What a read() that calls in brings to its end stays known, though the part with the acknowledgement does not leave. */
+/* What a read() that calls in brings to its end stays known, though the part that tells of it does not leave. */
 START_TEST(a_read_that_takes_a_message)
 {
     messenger_config = transport_config_default(0, NULL);

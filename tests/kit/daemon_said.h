@@ -4,8 +4,8 @@
 #define KIT_DAEMON_SAID_H
 
 #include "daemon/config/config.h"
+#include "suite.h"
 
-#include <check.h>
 #include <errno.h>
 #include <string.h>
 

@@ -9,8 +9,8 @@
 #include "daemon/host/log.h"
 #include "keyspace/reach.h"
 #include "shim/clock.h"
+#include "suite.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <string.h>
 

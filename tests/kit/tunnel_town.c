@@ -2,8 +2,8 @@
 #include "tunnel_town.h"
 
 #include "services/tunnel/limits.h"
+#include "suite.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 

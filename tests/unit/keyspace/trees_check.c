@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trees_check.h"
 
-#include <check.h>
+#include "suite.h"
+
 #include <stdlib.h>
 
 struct trees *open_trees(struct torus *torus, unsigned x, unsigned y, unsigned z)

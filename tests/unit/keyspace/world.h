@@ -9,8 +9,8 @@
 #include "keyspace/reach.h"
 #include "naive.h"
 #include "rng.h"
+#include "suite.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 

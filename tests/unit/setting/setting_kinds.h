@@ -5,8 +5,8 @@
 
 #include "cubeway/time.h"
 #include "setting/setting.h"
+#include "suite.h"
 
-#include <check.h>
 #include <string.h>
 
 struct all {

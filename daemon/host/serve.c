@@ -506,7 +506,7 @@ cw_time serve_turn(struct pump_server *s, cw_time now)
         bool more = transmit(s, now);
         if (s->face.host->transit != NULL && publish(s, now)) {
             more = transmit(s, now) || more;
-            (void)publish(s, now);
+            more = publish(s, now) || more; /* what this one has made is sent in the next turn */
         }
         if (more) {
             host_activate(s);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* gettid */
+#define _GNU_SOURCE /* gettid, pipe2 */
 #include "services/crash.h"
 
 #include <execinfo.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 enum {
     STACK_BYTES = 1 << 16, /* of the handler: the unwinder alone takes some 10 KB */
     FRAMES = 28,           /* with the sentence they fit what `cwsim swarm` keeps of a run */
+    FRAME_BYTES = 8192,    /* of a backtrace: a path, and then a function and two numbers */
     NAME_SHOWN = 64,       /* of a service, whose memory may be what is broken */
 };
 
@@ -186,13 +188,50 @@ static void send_line(const struct text *t)
     }
 }
 
+size_t crash_plain_path(char *line, size_t length)
+{
+    size_t end = length, kept = 0;
+    while (end > 0 && line[end - 1] != '(') {
+        end--; /* only the path, which stands before the last bracket */
+    }
+    for (size_t i = 0; i < length; i++) {
+        bool behind = i < end && kept > 0 && line[kept - 1] == '/';
+        if (behind && line[i] == '.' && i + 1 < end && line[i + 1] == '/') {
+            i++;
+        } else if (!behind || line[i] != '/') {
+            line[kept++] = line[i];
+        }
+    }
+    return kept;
+}
+
+/* The C library writes a frame into the pipe, from where it is read and written on as it should be. */
+static void send_frame(const int ends[2], void *frame)
+{
+    char line[FRAME_BYTES];
+    backtrace_symbols_fd(&frame, 1, ends[1]);
+    ssize_t got = read(ends[0], line, sizeof line);
+    if (got > 0 && may_write()) {
+        ssize_t rc = write(STDERR_FILENO, line, crash_plain_path(line, (size_t)got));
+        (void)rc;
+    }
+}
+
 static void send_backtrace(void)
 {
     void *frame[FRAMES];
-    int count = backtrace(frame, FRAMES);
-    if (may_write()) {
-        backtrace_symbols_fd(frame, count, STDERR_FILENO);
+    int ends[2], count = backtrace(frame, FRAMES);
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) {
+        if (may_write()) { /* no descriptor is left, or no memory */
+            backtrace_symbols_fd(frame, count, STDERR_FILENO);
+        }
+        return;
     }
+    for (int i = 0; i < count; i++) {
+        send_frame(ends, frame[i]);
+    }
+    close(ends[0]);
+    close(ends[1]);
 }
 
 static void send_repeat(void)

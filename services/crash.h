@@ -45,4 +45,10 @@ void crash_say_on(int signal, cw_time (*read)(void));
 size_t crash_sentence(int signal, const uintptr_t *address, const struct upcall_mark *mark,
                       char out[static CRASH_TEXT]);
 
+/*
+ * Takes "//" and "/./" out of the path with which a line of a backtrace begins, in place, and gives the new length: the
+ * loader (loader.c) puts many of them before the path of a module. Safe in a handler.
+ */
+size_t crash_plain_path(char *line, size_t length);
+
 #endif

@@ -139,6 +139,8 @@ int crew_start(struct crew *c, const struct crew_order *order)
     c->started = peer_clock();
     c->resume = CW_NEVER;
     c->starts++;
+    c->pauses = 0;
+    c->pause_longest = (cw_span){0};
     c->asked = c->leaves = false;
     return 0;
 }
@@ -178,6 +180,8 @@ int crew_pause(struct crew *c, cw_time resume)
     }
     c->state = CREW_PAUSED;
     c->resume = resume;
+    c->paused = peer_clock();
+    c->pauses++;
     return 0;
 }
 
@@ -188,6 +192,9 @@ int crew_continue(struct crew *c)
     }
     c->state = CREW_RUNS;
     c->resume = CW_NEVER;
+    c->continued = peer_clock();
+    cw_span lasted = cw_time_since(c->continued, c->paused);
+    c->pause_longest = lasted.ns > c->pause_longest.ns ? lasted : c->pause_longest;
     return kill(c->pid, SIGCONT) < 0 ? -errno : 0;
 }
 

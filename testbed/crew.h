@@ -21,6 +21,11 @@ struct crew {
     pid_t outside; /* its number in the rest of the machine, by that one's /proc */
     cw_time started, ended;
     cw_time resume;  /* when its pause ends; CW_NEVER: it was not said */
+    cw_time paused;  /* when its last pause began */
+    unsigned pauses; /* how often it has been paused since it was started */
+    /* Of those pauses that have ended: the length of the longest one, and when the last one ended. */
+    cw_span pause_longest;
+    cw_time continued;
     unsigned starts; /* how often it was started */
     int status;      /* what wait() said of its last process that ended; -1: none has ended yet */
     bool asked;      /* the lab ordered that end */

@@ -123,6 +123,12 @@ static int run_status(struct asked *a)
         message_integer(row, "since_ns", cw_time_since(now, c->state == CREW_DEAD ? c->ended : c->started).ns);
         if (c->state == CREW_DEAD) {
             describe_end(row, c);
+        } else if (c->pauses > 0) {
+            message_integer(row, "pauses", c->pauses);
+        }
+        if (c->state == CREW_RUNS && c->pauses > 0) {
+            message_integer(row, "paused_ns", c->pause_longest.ns);
+            message_integer(row, "continued_ns", cw_time_since(now, c->continued).ns);
         }
         char *line = answer_line_row(row, a->request->id, &length);
         answer(a, line, length, false);

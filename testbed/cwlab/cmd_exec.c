@@ -49,7 +49,8 @@ static int exec_in(const struct program_command *self, int argc, char **argv)
     struct target t;
     cw_server s = 0;
     int code = begin(self, argc, argv, &t, &s);
-    if (code == PROGRAM_GO && t.words == 0) {
+    bool dashes = t.words > 0 && strcmp(t.word[0], "--") == 0; /* as people write it from habit */
+    if (code == PROGRAM_GO && t.words == dashes) {
         code = program_refuse(self, "expected a command behind the server");
     }
     if (code == PROGRAM_GO) {
@@ -57,7 +58,7 @@ static int exec_in(const struct program_command *self, int argc, char **argv)
     }
     if (code == PROGRAM_GO) {
         lend_environment(&t.lab, s);
-        code = lend_run(self, t.word);
+        code = lend_run(self, t.word + dashes);
     }
     target_close(&t);
     return code;
@@ -67,7 +68,7 @@ const struct program_command command_exec = {
     .program = &program_cwlab,
     .name = "exec",
     .summary = "run a command in a server's network namespace",
-    .words = "[--name LAB] SERVER COMMAND...",
+    .words = "[--name LAB] SERVER [--] COMMAND...",
     .text = "Standard input, output and error are passed on, and so is the exit code. In the command's environment\n"
             "CUBEWAY_SOCKET names the daemon of the server, so that cwctl asks that one; CWLAB_SERVER and CWLAB_NAME\n"
             "are the server and the lab, and the programs of cubeway are on the PATH.",

@@ -362,17 +362,19 @@ static int link_one(const struct program_command *self, int argc, char **argv)
     if (code != PROGRAM_GO) {
         return code;
     }
-    snprintf(done, sizeof done, "the cable on link %s of %s is %s", f.words.word[1], f.words.word[0],
-             strcmp(f.words.word[2], "up") == 0 ? "in" : "out: both ends have lost carrier");
+    snprintf(done, sizeof done, "the interface of link %s of %s is switched %s", f.words.word[1], f.words.word[0],
+             strcmp(f.words.word[2], "up") == 0 ? "on" : "off, and the other end of its cable has lost carrier");
     return carry_out(&f, "link", 3, f.words.word, done);
 }
 
 const struct program_command command_link = {
     .program = &program_cwlab,
     .name = "link",
-    .summary = "take a cable out, or put it back: both ends lose carrier",
+    .summary = "switch the interface of a link off or on; no frame passes its cable while it is off",
     .words = "SERVER LINK up|down",
-    .text = "LINK is +x -x +y -y +z -z, as seen from the server.",
+    .text =
+        "LINK is +x -x +y -y +z -z, as seen from the server. The interface at this end is switched off, as by\n"
+        "'ip link set px down', and the other end of the cable loses carrier, as when somebody pulls the cable out.",
     .example = "  cwlab link 0,0,0 +x down\n"
                "  cwlab link 0,0,0 +x up",
     .run = link_one,

@@ -28,12 +28,18 @@ struct look {
     uint64_t stalls;
     cw_span stall_longest, stall_ago; /* of the one that was kept waiting longest, and of the last one */
     char stall_name[TORUS_TEXT];      /* that one */
-    double wanted;                    /* processes that want a processor now */
-    uint64_t needed;                  /* how many times longer timers would be if the lab came up now */
+    /* Of the daemons that cwlab pause has stopped: the one that goes on since the shortest time. */
+    bool paused;
+    char paused_name[TORUS_TEXT];
+    cw_span paused_for, paused_ago; /* how long its longest pause was, and how long it goes on since the last one */
+    double wanted;                  /* processes that want a processor now */
+    uint64_t needed;                /* how many times longer timers would be if the lab came up now */
     struct explain explain;
 };
 
 static const cw_span recently = CW_SEC(60);
+/* How long a daemon that goes on after a pause may wait for its processor. */
+static const cw_span awakening = CW_MS(250);
 
 /* Bytes of memory that the process holds for itself. */
 static int64_t resident_of(int64_t pid)
@@ -51,13 +57,36 @@ static int64_t resident_of(int64_t pid)
     return (resident - shared) * sysconf(_SC_PAGESIZE);
 }
 
-static void note_stalls(struct look *look, struct report *r, const char *name, const struct converge_view *view)
+/* The daemon was stopped by cwlab pause, and goes on. */
+static void note_pause(struct look *look, const char *name, const struct message *row)
+{
+    cw_span ago = CW_NS(message_get_integer(row, "continued_ns", INT64_MAX));
+    if (message_has(row, "continued_ns") && (!look->paused || ago.ns < look->paused_ago.ns)) {
+        look->paused = true;
+        look->paused_ago = ago;
+        look->paused_for = CW_NS(message_get_integer(row, "paused_ns", 0));
+        snprintf(look->paused_name, sizeof look->paused_name, "%s", name != NULL ? name : "");
+    }
+}
+
+/* The daemon counts a pause as one time for which it was kept waiting: no other time was longer than the pauses. */
+static bool only_pauses(const struct message *row, const struct converge_view *view)
+{
+    return view->stall_longest.ns <= message_get_integer(row, "paused_ns", 0) + awakening.ns &&
+           message_has(row, "paused_ns");
+}
+
+static void note_stalls(struct look *look, struct report *r, const char *name, const struct message *row,
+                        const struct converge_view *view)
 {
     if (view->stalls == 0) {
         return;
     }
     report_integer(r, "kept_waiting", (int64_t)view->stalls);
     report_integer(r, "kept_waiting_ns", view->stall_longest.ns);
+    if (only_pauses(row, view)) {
+        return; /* what the machine did to that daemon cannot be told from what cwlab pause did */
+    }
     if (view->stall_longest.ns > look->stall_longest.ns) {
         look->stall_longest = view->stall_longest;
         snprintf(look->stall_name, sizeof look->stall_name, "%s", name);
@@ -87,13 +116,14 @@ static void add(void *context, const struct message *row)
     look->memory += bytes;
     struct converge_view view;
     bool one = name != NULL && torus_parse(&look->lab->torus, name, strlen(name), &c) == 0;
+    note_pause(look, name, row);
     if (state != NULL && strcmp(state, "running") == 0) {
         if (converge_ask(look->lab, one ? torus_id(&look->lab->torus, c) : 0, &view) == 0) {
             report_text(r, "node", view.state);
             report_integer(r, "reachable", view.reachable);
             report_text(r, "links", view.whole ? "all" : "missing");
             look->whole += view.whole;
-            note_stalls(look, r, name, &view);
+            note_stalls(look, r, name, row, &view);
             if (look->seen < SEEN) {
                 look->reach[look->seen++] = view.reachable;
             }
@@ -134,13 +164,39 @@ static void sum_up(struct look *look)
     report_integer(look->report, "timers_scale_now", (int64_t)look->needed);
 }
 
+/* True when neighbours count out a server that is silent for so long, or may do so. */
+static bool is_lost_by(const struct look *look, cw_span silence)
+{
+    struct lab lab = *look->lab;
+    scale_timers(&lab, lab.fast, lab.scale);
+    return silence.ns >= lab.timers.dead.ns - lab.timers.hello.ns;
+}
+
+static bool paused_lately(const struct look *look)
+{
+    return look->paused && look->paused_ago.ns <= recently.ns && is_lost_by(look, look->paused_for);
+}
+
+/* Is it what somebody ordered? */
+static void tell_pause(const struct look *look)
+{
+    char span[QUANTITY_TEXT];
+    if (paused_lately(look)) {
+        quantity_span_format(CW_MS(cw_span_ms(look->paused_for)), span);
+        fprintf(stderr,
+                "cwlab pause stopped %s for %s, and it goes on since %.0f s: the links that it lost by that come back "
+                "by themselves\n",
+                look->paused_name, span, (double)look->paused_ago.ns / 1e9);
+    }
+}
+
 /* Is it the machine? Said when links are missing, or were bound to be lost a short while ago. */
 static void tell_stalls(const struct look *look)
 {
     struct lab lab = *look->lab;
     char dead[QUANTITY_TEXT];
     scale_timers(&lab, lab.fast, lab.scale);
-    bool lost = look->stall_longest.ns >= lab.timers.dead.ns - lab.timers.hello.ns;
+    bool lost = is_lost_by(look, look->stall_longest);
     bool recent = look->stall_ago.ns <= recently.ns;
     if (look->stalled == 0 || !lost || !(recent || look->apart)) {
         return;
@@ -202,7 +258,8 @@ static void tell_apart(const struct look *look)
         fprintf(stderr, "%u of %u servers miss%s a link: cwlab ctl --name %s all wiring says which, and why\n", count,
                 look->seen, count == 1 ? "es" : "", look->lab->name);
     }
-    if (look->know < look->seen && e->dead == 0 && e->paused == 0 && !explain_is_starved(e)) {
+    bool ordered = e->dead > 0 || e->paused > 0 || paused_lately(look);
+    if (look->know < look->seen && !ordered && !explain_is_starved(e)) {
         fprintf(stderr,
                 "daemons have waited %.0f %% of their lives for a processor; where that is why, longer timers help: "
                 "cwlab up --scale %lu\nlogs: %s/*.log\n",
@@ -253,6 +310,7 @@ static int run(const struct program_command *self, int argc, char **argv)
     code = program_print(self, look.report, json, code);
     fflush(stdout);
     if (!json) {
+        tell_pause(&look);
         tell_stalls(&look);
         tell_scale(&look);
     }

@@ -2,6 +2,7 @@
 #include "base/nearest.h"
 #include "base/quantity.h"
 #include "services/builtin.h"
+#include "services/loader.h"
 #include "testbed/cwlab/await.h"
 #include "testbed/cwlab/command.h"
 #include "testbed/cwlab/converge.h"
@@ -30,6 +31,44 @@ struct choice {
 
 /* ---- What is wanted ---------------------------------------------------------------------------------------------- */
 
+static const char *nth_built_in(const void *context, size_t i)
+{
+    const cw_service *const *all = context;
+    return all[i]->name;
+}
+
+static int refuse_service_name(const struct program_command *self, const char *word)
+{
+    size_t count;
+    const cw_service *const *all = builtin_all(&count);
+    const char *near = nearest_name(word, strlen(word), nth_built_in, all, count);
+    return program_refuse(self, "--service %s: expected a service that is built in, or the file of one (.so)%s%s%s",
+                          word, near != NULL ? "; did you mean " : "", near != NULL ? near : "",
+                          near != NULL ? "?" : "");
+}
+
+/*
+ * Asks the module for its table, as each daemon of the lab will: what is wrong with it is said before any of them runs.
+ * Gives its path from the root on, to be freed; NULL: standard error says why.
+ */
+static char *find_module(const struct program_command *self, const char *word)
+{
+    char why[TABLE_WHY_BYTES];
+    struct loader_module module;
+    if (loader_open(word, &module, why) < 0) {
+        program_refuse(self, "--service %s", why);
+        return NULL;
+    }
+    loader_close(&module);
+    char *whole = realpath(word, NULL);
+    if (whole != NULL && strlen(whole) >= LAB_PATH) {
+        program_refuse(self, "--service %s: its path has more than %d bytes", word, LAB_PATH - 1);
+        free(whole);
+        whole = NULL;
+    }
+    return whole;
+}
+
 static int add_service(const struct program_command *self, struct lab *lab, const char *word)
 {
     char *whole = NULL;
@@ -38,16 +77,19 @@ static int add_service(const struct program_command *self, struct lab *lab, cons
             return PROGRAM_GO;
         }
     }
+    if (lab->services == LAB_SERVICES) {
+        return program_refuse(self, "--service %s: there are %d before it, and there can be no more", word,
+                              LAB_SERVICES);
+    }
     if (builtin_service(word) != NULL) {
         whole = strdup(word);
     } else if (strchr(word, '/') != NULL || strstr(word, ".so") != NULL) {
-        whole = realpath(word, NULL);
+        whole = find_module(self, word);
+    } else {
+        return refuse_service_name(self, word);
     }
-    if (whole == NULL || strlen(whole) >= LAB_PATH || lab->services == LAB_SERVICES) {
-        free(whole);
-        return program_refuse(self,
-                              "--service %s: expected a service that is built in, or the file of one (.so); at most %d",
-                              word, LAB_SERVICES);
+    if (whole == NULL) {
+        return EXIT_USAGE;
     }
     snprintf(lab->service[lab->services++], LAB_PATH, "%s", whole);
     free(whole);
@@ -218,6 +260,7 @@ static void tell_failure(const struct program_command *self, const struct lab *l
     program_refuse(self, "%u of %u servers know all others after %.1f s; the rest do not in time (--patience)", count,
                    lab->torus.servers, seconds);
     if (explain_look(&e, lab)) {
+        e.goes = true;
         explain_tell(&e, lab, stderr);
         if (e.dead == 0 && !explain_is_starved(&e)) {
             fprintf(stderr, "no daemon is dead, and processors are not too few (%.0f processes want one of %u)\n",

@@ -6,7 +6,9 @@
 
 #include <string.h>
 
-enum { QUOTED = 1200 /* bytes of a log */, STARVED_PERCENT = 20, YOUNG_S = 3 };
+/* Bytes of a log: how many are shown at most, and how many are searched for what the daemon said when it crashed. */
+enum { QUOTED = 1200, SEARCHED = 16384 };
+enum { STARVED_PERCENT = 20, YOUNG_S = 3 };
 
 static const cw_span patience = CW_MS(10000);
 
@@ -89,23 +91,47 @@ bool explain_is_starved(const struct explain *e)
     return e->timed > 0 && e->seconds >= YOUNG_S && e->waited * 100 >= STARVED_PERCENT;
 }
 
+/* Where the last line begins that says in what the daemon crashed; NULL: none does. */
+static const char *crash_line(const char *text)
+{
+    const char *last = NULL;
+    for (const char *at = text; (at = strstr(at, "crashed: ")) != NULL; at++) {
+        last = at;
+    }
+    while (last != NULL && last > text && last[-1] != '\n') {
+        last--;
+    }
+    return last;
+}
+
+/* The lines at the end of a log that are worth reading. whole: the text is all of the log, and no line of it is cut. */
+static const char *last_words(const char *text, size_t length, bool whole)
+{
+    const char *from = length > QUOTED ? text + length - QUOTED : text, *crash = crash_line(text);
+    if (crash != NULL && crash < from) {
+        return crash; /* a backtrace follows, which may be longer than the rest is to be */
+    }
+    const char *line = whole && from == text ? NULL : strchr(from, '\n');
+    return line != NULL ? line + 1 : from;
+}
+
 /* Quotes the last lines of a log, for a reader who cannot see the file (as in a test's output). */
 static void quote_log(const struct lab *lab, const char *name, FILE *out)
 {
-    char path[LAB_PATH], text[QUOTED + 1];
+    static char text[SEARCHED + 1];
+    char path[LAB_PATH];
     FILE *f = fopen(lab_data(lab, name, ".log", path), "re");
     if (f == NULL) {
         return;
     }
-    bool whole = fseek(f, -(long)QUOTED, SEEK_END) != 0;
+    bool whole = fseek(f, -(long)SEARCHED, SEEK_END) != 0;
     if (whole) {
         rewind(f);
     }
-    size_t length = fread(text, 1, QUOTED, f);
+    size_t length = fread(text, 1, SEARCHED, f);
     fclose(f);
     text[length] = '\0';
-    const char *line = whole ? NULL : strchr(text, '\n');
-    fprintf(out, "the log of %s ends:\n%s", name, line != NULL ? line + 1 : text);
+    fprintf(out, "the log of %s ends:\n%s", name, last_words(text, length, whole));
     if (length > 0 && text[length - 1] != '\n') {
         fputc('\n', out);
     }
@@ -120,8 +146,11 @@ static void tell_dead(const struct explain *e, const struct lab *lab, FILE *out)
         fprintf(out, "%s %s (%s)", i > 0 ? "," : "", d->name, d->ended);
         unordered = unordered == NULL && !d->ordered ? d->name : unordered;
     }
-    fprintf(out, "%s; cwlab restore %s --name %s starts it again\n", e->dead > EXPLAIN_NAMES ? ", and others" : "",
-            e->first[0].name, lab->name);
+    fputs(e->dead > EXPLAIN_NAMES ? ", and others" : "", out);
+    if (!e->goes) {
+        fprintf(out, "; cwlab restore %s --name %s starts it again", e->first[0].name, lab->name);
+    }
+    fputc('\n', out);
     if (unordered != NULL) {
         quote_log(lab, unordered, out);
     }
@@ -144,7 +173,7 @@ void explain_tell(const struct explain *e, const struct lab *lab, FILE *out)
             e->waited * 100, e->load, e->processors == 1 ? "is" : "are", e->processors, (unsigned long)lab->scale * 2,
             lab->hurries ? "" : "; root's daemons run before other work");
     }
-    if (e->dead > 0 || explain_is_starved(e)) {
+    if (!e->goes && (e->dead > 0 || explain_is_starved(e))) {
         fprintf(out, "logs: %s/*.log\n", lab_data_folder(lab));
     }
 }

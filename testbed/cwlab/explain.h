@@ -24,6 +24,7 @@ struct explain {
     double seconds;         /* the mean length of these lives */
     double load;            /* the machine's processes that want to run now */
     unsigned processors;
+    bool goes; /* set by the caller: the lab is taken down next, so that nothing in it can be mended or read */
 };
 
 void explain_row(struct explain *e, const struct message *row);
@@ -32,8 +33,9 @@ bool explain_look(struct explain *e, const struct lab *lab);
 /* True when daemons wait so much that hellos come late. False in the first seconds, when all begin at once. */
 bool explain_is_starved(const struct explain *e);
 /*
- * Writes some lines: which daemons are dead and how to mend that, with the end of the log of one that died by itself;
- * whether there are too few processors, and what to do about it; where the logs are. Nothing when nothing is wrong.
+ * Writes some lines: which daemons are dead and how to mend that, with the end of the log of one that died by itself
+ * (of one that crashed: from the line that says in what); whether there are too few processors, and what to do about
+ * it; where the logs are. Nothing when nothing is wrong.
  */
 void explain_tell(const struct explain *e, const struct lab *lab, FILE *out);
 

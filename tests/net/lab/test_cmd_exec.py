@@ -13,6 +13,8 @@ class Exec(lab_kit.Case):
         self.up("2x2x2")
         done = run("exec", "0,0,1", "sh", "-c", "cat; ls /sys/class/net >&2; exit 7", code=7, input="words\n")
         self.assertEqual(done.stdout, "words\n")
+        self.assertEqual(run("exec", "0,0,1", "--", "echo", "--").stdout, "--\n")
+        self.assertIn("expected a command", run("exec", "0,0,1", "--", code=2).stderr)
         self.assertIn("no such", run("exec", "0,0,1", "no-such-program", code=127).stderr.lower())
         self.assertEqual(run("exec", "--name", "lab", "0,0,1", "sh", "-c", "kill -9 $$", code=137).stdout, "")
         one = run("exec", "0,0,0", "readlink", "/proc/self/ns/net").stdout

@@ -24,7 +24,7 @@ class Fault(lab_kit.Case):
     def test_what_is_so_already(self):
         self.up("2x1x1")
         self.assertEqual(run("link", "0,0,0", "+x", "up").stderr,
-                         "it is so already: the cable on link +x of 0,0,0 is in\n")
+                         "it is so already: the interface of link +x of 0,0,0 is switched on\n")
         self.assertNotIn("already", run("link", "0,0,0", "+x", "down").stderr)
         self.assertTrue(ask("link", "0,0,0", "+x", "down")["already"])
         self.assertIn("it is so already: none of the frames", run("loss", "0,0,0", "+x", "none").stderr)
@@ -115,7 +115,7 @@ class Fault(lab_kit.Case):
         self.assertEqual(ask("loss", "0,0,0", "+x", "none")["server"], "0,0,0")
         self.assertIn("none of the frames that 0,0,0 sends on link +x are lost",
                       run("loss", "0,0,0", "+x", "none").stderr)
-        self.assertIn("is out: both ends", run("link", "0,0,0", "+x", "down").stderr)
+        self.assertIn("+x of 0,0,0 is switched off, and the other end", run("link", "0,0,0", "+x", "down").stderr)
         for words, said in (("+w down", "'+w' is no link: expected +x"), ("+x dwn", "did you mean down?"),
                             ("+x sideways", "'sideways': expected up or down\n")):
             self.assertIn(said, run("link", "0,0,0", *words.split(), code=2).stderr)

@@ -3,7 +3,9 @@
 
 import json
 import os
+import signal
 import subprocess
+import time
 
 import lab_kit
 from lab_kit import alive, ask, run
@@ -29,9 +31,21 @@ class Status(lab_kit.Case):
         self.assertIn("2x2x2", run("list").stdout)
 
     def test_the_machine_is_the_cause(self):
+        """And what cwlab pause ordered is not said to be the machine's doing."""
         self.up("2x2x1")
-        run("pause", "1,0,0", "400ms")  # as if it had no processor for so long
-        lab_kit.until("it was kept waiting", lambda: ask("status", code=None).get("kept_waiting_ns", 0) > 300e6)
+        run("pause", "0,1,0", "400ms")
+        lab_kit.until("it was kept waiting", lambda: lab_kit.rows("status", "0,1,0", code=None)[0].get(
+            "kept_waiting_ns", 0) > 300e6)
+        said = run("status", code=None).stderr
+        self.assertRegex(said, r"(?m)^cwlab pause stopped 0,1,0 for 4\d\dms, and it goes on since \d+ s: the links")
+        self.assertNotIn("(0,1,0)", said)
+        self.assertEqual(lab_kit.rows("status", "0,1,0", code=None)[0]["pauses"], 1)
+        pid = lab_kit.rows("status", "1,0,0", code=None)[0]["pid"]
+        os.kill(pid, signal.SIGSTOP)  # as if it had no processor for so long
+        time.sleep(0.4)
+        os.kill(pid, signal.SIGCONT)
+        lab_kit.until("it was kept waiting", lambda: lab_kit.rows("status", "1,0,0", code=None)[0].get(
+            "kept_waiting_ns", 0) > 300e6)
         self.assertRegex(run("status", code=None).stderr,
                          r"links were lost to this machine, not to the network: \d daemons? did not run when due, \d+ "
                          r"times? in all, for up to \d+ ms \(1,0,0\), last \d s ago, and neighbours .* silent for 50ms")

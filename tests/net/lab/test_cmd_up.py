@@ -116,7 +116,11 @@ class Up(lab_kit.Case):
                 (["3x3x3", "--patience", "5"], "--patience 5: expected a time with its unit, as 5s or 200ms"),
                 ([], "shape of the torus"),
                 (["3x3x3", "--mtu", "100"], "expected 1500"), (["3x3x3", "--name", "a/b"], "no name for a lab"),
-                (["3x3x3", "--service", "nosuch"], "expected a service that is built in"),
+                (["3x3x3", "--service", "nosuch"], "expected a service that is built in, or the file of one (.so)\n"),
+                (["3x3x3", "--service", "kvcach"], "the file of one (.so); did you mean kvcache?"),
+                (["3x3x3", "--service", "./nosuch.so"], "--service ./nosuch.so: No such file or directory"),
+                (["3x3x3", "--service", __file__ + "/../lab_kit.py"], "Not a directory"),
+                (["3x3x3", "--service", __file__], "test_cmd_up.py: invalid ELF header"),
                 (["3x3x3", "--shim", "wire"], "expected raw"),
                 (["3x3x3", "--timers", "slow"], "expected fast")):
             self.assertIn(said, run("up", *words, code=2).stderr)
@@ -134,6 +138,7 @@ class Up(lab_kit.Case):
         self.assertIn("of 4 servers know all others", said)
         self.assertIn("exit code 3", said)
         self.assertIn("this is why", said)
+        self.assertNotIn("cwlab restore", said)  # the lab is taken down
         self.assertEqual(os.listdir(self.folder), [])
 
 

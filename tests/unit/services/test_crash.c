@@ -48,6 +48,25 @@ START_TEST(a_broken_name_breaks_nothing)
 }
 END_TEST
 
+/* As the loader spells the path of a module, and as people do. */
+START_TEST(a_path_is_told_as_people_write_it)
+{
+    static const char *const paths[][2] = {
+        {"//././//./tmp/x.so(+0x11)[0x7f]\n", "/tmp/x.so(+0x11)[0x7f]\n"},
+        {".///.///././x/./y.so(f+0x11)[0x7f]\n", "./x/y.so(f+0x11)[0x7f]\n"},
+        {"../a.b/.so(a//b/./c+0x1)[0x7f]", "../a.b/.so(a//b/./c+0x1)[0x7f]"},
+        {"[0x7f]", "[0x7f]"},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        char line[64];
+        strcpy(line, paths[i][0]);
+        line[crash_plain_path(line, strlen(line))] = '\0';
+        ck_assert_str_eq(line, paths[i][1]);
+    }
+}
+END_TEST
+
 static void then(int number)
 {
     static const char word[] = "then\n";
@@ -150,6 +169,7 @@ END_TEST
 static const struct suite_test tests[] = {
     SUITE_TEST(the_sentence),
     SUITE_TEST(a_broken_name_breaks_nothing),
+    SUITE_TEST(a_path_is_told_as_people_write_it),
     SUITE_TEST(a_crash_is_reported_in_plain_words),
     SUITE_TEST(a_crash_is_a_line_of_the_log),
     SUITE_TEST(who_hangs_says_so_when_asked),

@@ -60,7 +60,9 @@ START_TEST(a_pause)
     ck_assert_int_eq(crew_pause(&c, CW_NEVER), 0);
     ck_assert(waitpid(c.pid, &status, WUNTRACED) == c.pid && WIFSTOPPED(status));
     ck_assert(c.state == CREW_PAUSED && crew_pause(&c, CW_NEVER) == -EALREADY);
+    ck_assert(c.pauses == 1 && c.pause_longest.ns == 0);
     ck_assert_int_eq(crew_continue(&c), 0);
+    ck_assert(c.pause_longest.ns > 0 && c.pause_longest.ns == cw_time_since(c.continued, c.paused).ns);
     ck_assert(waitpid(c.pid, &status, WCONTINUED) == c.pid && WIFCONTINUED(status));
     ck_assert_int_eq(crew_pause(&c, CW_NEVER), 0);
     ck_assert_str_eq(crew_state_name(&c), "paused");

@@ -50,6 +50,10 @@ START_TEST(who_is_dead)
     told(&e, &lab, text, sizeof text);
     ck_assert(strstr(text, "9 daemons are dead:") == text && strstr(text, ", and others;") != NULL);
     ck_assert(strstr(text, "1 daemon is paused\n") != NULL);
+    e.goes = true;
+    told(&e, &lab, text, sizeof text);
+    ck_assert(strstr(text, ", and others\n") != NULL && strstr(text, "restore") == NULL &&
+              strstr(text, "logs:") == NULL);
 }
 END_TEST
 
@@ -76,6 +80,31 @@ START_TEST(the_log_of_one_that_died_by_itself)
 }
 END_TEST
 
+/* The line that says in what it crashed stands before a backtrace that is longer than what is shown else. */
+START_TEST(the_log_of_one_that_crashed)
+{
+    char *place = place_make(), why[LAB_WHY], path[LAB_PATH], text[8000];
+    struct explain e = {.processors = 2};
+    struct lab lab = {.scale = 1};
+    ck_assert(lab_place(&lab, "e", why) == 0 && lab_make_folder(&lab) == 0);
+    FILE *log = fopen(lab_path(&lab, "0,0,1", ".log", path), "w");
+    ck_assert(log != NULL);
+    for (int i = 0; i < 3000; i++) {
+        fprintf(log, "%s%d\n", i == 100 ? "crashed: long ago " : "line ", i);
+    }
+    fprintf(log, "time=x msg=\"crashed: SIGSEGV in service bug\"\n");
+    for (int i = 0; i < 40; i++) {
+        fprintf(log, "/a/file/of/some/length/that/is/loaded.so(+0x%x)[0x7f06d5a3b3f4]\n", i);
+    }
+    fclose(log);
+    row(&e, "0,0,1", "dead", "signal 11", 0, 10);
+    told(&e, &lab, text, sizeof text);
+    ck_assert(strstr(text, "the log of 0,0,1 ends:\ntime=x msg=\"crashed: SIGSEGV in service bug\"\n/a/file") != NULL);
+    ck_assert(strstr(text, "(+0x27)[") != NULL);
+    place_remove(place);
+}
+END_TEST
+
 START_TEST(too_few_processors)
 {
     struct explain e = {.timed = 27, .waited = 0.83, .seconds = 30, .load = 45, .processors = 2};
@@ -96,6 +125,7 @@ END_TEST
 static const struct suite_test tests[] = {
     SUITE_TEST(who_is_dead),
     SUITE_TEST(the_log_of_one_that_died_by_itself),
+    SUITE_TEST(the_log_of_one_that_crashed),
     SUITE_TEST(too_few_processors),
 };
 

@@ -23,6 +23,8 @@ struct client {
     char *bytes; /* read and not yet used */
     size_t used, room, looked;
     char path[128];
+    bool in_lab;
+    char lab[80], daemon[32]; /* as client_set_lab() has told it */
 };
 
 static int64_t now_ns(void)
@@ -95,6 +97,18 @@ void client_attach(struct client *c, int file)
 void client_stop_on(struct client *c, const volatile int *stop)
 {
     c->stop = stop;
+}
+
+void client_set_lab(struct client *c, const char *option, const char *daemon)
+{
+    c->in_lab = true;
+    snprintf(c->lab, sizeof c->lab, "%s", option);
+    snprintf(c->daemon, sizeof c->daemon, "%s", daemon);
+}
+
+const char *client_lab(const struct client *c)
+{
+    return c->in_lab ? c->lab : NULL;
 }
 
 bool client_failed(const struct client *c)
@@ -227,6 +241,7 @@ static int take_lines(struct client *c, void (*row)(void *context, struct messag
 
 static int explain(struct client *c, int rc, char why[static CLIENT_WHY])
 {
+    char text[200];
     switch (-rc) {
     case EINTR:
         return fail(c, rc, why, "stopped");
@@ -235,7 +250,9 @@ static int explain(struct client *c, int rc, char why[static CLIENT_WHY])
     case ENOMEM:
         return fail(c, rc, why, "out of memory");
     default:
-        return fail(c, -EPIPE, why, "the daemon closed the connection; has it ended? (journalctl -u cubewayd)");
+        snprintf(text, sizeof text, "the daemon closed the connection; has it ended? (%s%s%s)",
+                 c->in_lab ? "cwlab logs " : "journalctl -u cubewayd", c->lab, c->daemon);
+        return fail(c, -EPIPE, why, text);
     }
 }
 

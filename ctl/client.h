@@ -36,6 +36,13 @@ void client_attach(struct client *c, int file);
 /* *stop, set by a signal handler, ends client_ask() soon. Borrowed. */
 void client_stop_on(struct client *c, const volatile int *stop);
 
+/*
+ * The daemon is one of a lab of cwlab. option: "", or what names the lab in a line of cwlab ("--name x "); daemon: what
+ * names the daemon there. client_lab() gives the option; NULL: the daemon is of no lab.
+ */
+void client_set_lab(struct client *c, const char *option, const char *daemon);
+const char *client_lab(const struct client *c);
+
 /* True when the last error came from here and not from the daemon. */
 bool client_failed(const struct client *c);
 

@@ -4,6 +4,7 @@
  */
 #include "ctl/commands.h"
 #include "ctl/diagnosis.h"
+#include "ctl/remedy.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -90,7 +91,12 @@ int run_doctor(struct call *call)
     request_draft_close(request);
     if (rc >= 0) {
         struct asked asked = asked_of(&rows);
+        const char *lab = client_lab(call->client);
+        if (call_given(call, "all") != NULL || lab != NULL) {
+            remedy_place(&rows);
+        }
         diagnose(&rows);
+        remedies_in_lab(&rows, lab);
         for (size_t i = 0; i < rows.count; i++) {
             if (call->arguments->json) {
                 message_print(rows.row[i], call->out);

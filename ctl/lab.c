@@ -2,6 +2,7 @@
 #include "ctl/lab.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,6 +32,31 @@ static bool is_of_lab(const char *path, struct place *out)
     snprintf(out->lab, sizeof out->lab, "%.60s", name != NULL ? name + 1 : file);
     snprintf(out->daemon, sizeof out->daemon, "%.*s", (int)strcspn(slash + 1, "."), slash + 1);
     return snprintf(out->keeper, sizeof out->keeper, "%s/keeper.sock", file) < (int)sizeof out->keeper;
+}
+
+/* How many labs there are beside that one, which a line of cwlab must tell from them. */
+static bool is_only(const struct place *place)
+{
+    char pattern[sizeof place->keeper + 16];
+    glob_t labs;
+    const char *slash = strrchr(place->keeper, '/');
+    int length = slash != NULL ? (int)(slash - place->keeper) : 0;
+    snprintf(pattern, sizeof pattern, "%.*s/../*/lab.json", length, place->keeper);
+    bool only = glob(pattern, 0, NULL, &labs) != 0 || labs.gl_pathc < 2;
+    globfree(&labs);
+    return only;
+}
+
+static void tell_lab(struct client *c, const char *path)
+{
+    struct place place;
+    char option[sizeof place.lab + 10] = "";
+    if (is_of_lab(path, &place)) {
+        if (!is_only(&place)) {
+            snprintf(option, sizeof option, "--name %s ", place.lab);
+        }
+        client_set_lab(c, option, place.daemon);
+    }
 }
 
 static void take(void *context, struct message *row)
@@ -101,6 +127,9 @@ int lab_client_open(struct client **out, const char *path, cw_span patience, cha
             return refuse(&place, -ETIME, true, why);
         }
         nanosleep(&(struct timespec){.tv_nsec = (long)pause_between.ns}, NULL);
+    }
+    if (rc == 0) {
+        tell_lab(*out, path);
     }
     return rc;
 }

@@ -13,7 +13,7 @@
 /*
  * As client_open(). Where the socket is in the folder of a lab, and the lab's keeper says that the daemon runs, the
  * socket is tried again until it opens, for `patience` at most: -ETIME then. -ECONNREFUSED: the daemon of that lab is
- * dead, or the lab is.
+ * dead, or the lab is. The client of a lab's daemon knows that it is one (client_lab()).
  */
 CW_MUST_CHECK int lab_client_open(struct client **out, const char *path, cw_span patience, char why[static CLIENT_WHY]);
 

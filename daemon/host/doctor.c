@@ -58,7 +58,7 @@ static bool look_at_leave(struct doctor *d, cw_link link, const struct ls_link_i
     if (at_us != 0) {
         d->out->integer(d->out->context, "left_us", at_us);
     }
-    doctor_do(d, "on %s: systemctl start cubewayd", far);
+    doctor_advise(d, "on %s: systemctl start cubewayd", far);
     return true;
 }
 
@@ -110,7 +110,7 @@ static void look_at_medium(struct doctor *d, cw_link link, const struct ls_link_
                    "there is no carrier on %s (%s), and no other server reaches %s: its machine is off, or all its "
                    "cables are out",
                    shim.name, name, far);
-        doctor_do(d, "see whether the machine at %s is on, and its cables are plugged in", far);
+        doctor_advise(d, "see whether the machine at %s is on, and its cables are plugged in", far);
     } else {
         doctor_say(
             d, DOCTOR_BROKEN, "no-carrier", link,
@@ -150,7 +150,7 @@ static bool look_at_version(struct doctor *d, cw_link link, const struct ls_link
                "what comes over %s is version %u of the wire, and this server speaks version %u: %s runs another "
                "release, and neither understands the other",
                quantity_link_name(link), foreign.version, WIRE_VERSION_NOW, far);
-    doctor_do(d, "on %s: cubewayd --version (here: %s), then install the same release on both", far, CW_VERSION);
+    doctor_advise(d, "on %s: cubewayd --version (here: %s), then install the same release on both", far, CW_VERSION);
     return true;
 }
 
@@ -165,7 +165,9 @@ static void tell_cut_off(struct doctor *d)
         "this server reaches no other one, and hears nothing over %u of its links: it stood still a moment ago, or "
         "its cables are out, or its neighbours are down",
         silent);
-    doctor_do(d, "on a neighbour: cwctl doctor --all; here again in some seconds");
+    char far[TORUS_TEXT];
+    torus_format(d->info[__builtin_ctz(d->silent)].expected, far);
+    doctor_advise(d, "on %s: cwctl doctor --all; here again in some seconds", far);
 }
 
 /* Nothing is heard from the neighbour, not even from a wrong one. */
@@ -199,7 +201,7 @@ static void look_at_silence(struct doctor *d, cw_link link, const struct ls_link
         d->silent |= cw_links_of(link); /* nobody can say whose fault that is: doctor_look() tells of it once */
     } else {
         doctor_say(d, DOCTOR_BROKEN, "server-down", link, "%s is not heard, and no other server reaches it", far);
-        doctor_do(d, "on %s: systemctl status cubewayd", far);
+        doctor_advise(d, "on %s: systemctl status cubewayd", far);
     }
 }
 
@@ -212,8 +214,8 @@ static void look_at_half(struct doctor *d, cw_link link, const struct ls_link_in
     doctor_say(d, DOCTOR_BROKEN, "half", link,
                "%s of %s is heard over %s and does not hear us: the cable works in one direction only",
                quantity_link_name(cw_link_opposite(link)), far, quantity_link_name(link));
-    doctor_do(d, "change the cable, or its transceivers; on %s: cwctl links %s", far,
-              quantity_link_name(cw_link_opposite(link)));
+    doctor_advise(d, "change the cable, or its transceivers; on %s: cwctl links %s", far,
+                  quantity_link_name(cw_link_opposite(link)));
 }
 
 /*
@@ -232,7 +234,7 @@ static void tell_loss(struct doctor *d, cw_link link, const struct ls_link_info 
                    "the cable in %s loses %s of what goes to %s of %s, and is sound the other way: look at that end",
                    name, out, port, far);
         d->out->text(d->out->context, "way", "out");
-        doctor_do(d, "on %s: cwctl doctor says which interface to look at", far);
+        doctor_advise(d, "on %s: cwctl doctor says which interface to look at", far);
         return;
     }
     if (info->loss_out.bad) {
@@ -269,12 +271,12 @@ static void look_at_counters(struct doctor *d)
         doctor_say(d, DOCTOR_GRAVE, "twin", CW_LINK_SELF,
                    "another server has said since our start that it is %s too: neither is safe to ask for keys",
                    d->self);
-        doctor_do(d, "cwctl doctor on the other one says its coordinate by its cables; stop it until it is right");
+        doctor_advise(d, "cwctl doctor on the other one says its coordinate by its cables; stop it until it is right");
     }
     if (ls_count(d->ls, LS_CONFLICTS) > 0 || ls_count(d->ls, LS_OUTBIDS) > 0) {
         doctor_say(d, DOCTOR_WARNING, "incarnation", CW_LINK_SELF,
                    "records of another life of a server were heard: a state file was copied, or went back in time");
-        doctor_do(d, "ls -l %s on both servers: each keeps its own file", host_config(d->s->host)->state_dir);
+        doctor_advise(d, "ls -l %s on both servers: each keeps its own file", host_config(d->s->host)->state_dir);
     }
     const struct host *h = d->s->host;
     const struct ls_timers *t = &h->config.timers;
@@ -285,8 +287,8 @@ static void look_at_counters(struct doctor *d)
                    "once since its start the daemon had no processor for %s in the middle of its work, longer than "
                    "timers.hold less timers.dead",
                    longest);
-        doctor_do(d, "give it a processor: priority = realtime, or longer timers (docs/operating.md, \"Ending, "
-                     "dying\")");
+        doctor_advise(d, "give it a processor: priority = realtime, or longer timers (docs/operating.md, \"Ending, "
+                         "dying\")");
     }
 }
 
@@ -418,7 +420,7 @@ static void look_at_foreign_ports(struct doctor *d)
                        "what comes over %s is version %u of the wire, and this server speaks version %u: its neighbour "
                        "there runs another release, and neither understands the other",
                        config_link_name(&h->config, h->port_of[link]), seen->foreign[link], WIRE_VERSION_NOW);
-            doctor_do(d, "cubewayd --version there (here: %s), then install the same release on both", CW_VERSION);
+            doctor_advise(d, "cubewayd --version there (here: %s), then install the same release on both", CW_VERSION);
         }
     }
 }
@@ -437,7 +439,7 @@ unsigned doctor_search(struct host *h, const struct rows_reader *out)
                          "%" PRIu32 ")"
                        : "this server still looks for its place in the torus (servers known: %" PRIu32 ")",
                    progress.servers);
-        doctor_do(&d, "cwctl wiring");
+        doctor_advise(&d, "cwctl wiring");
         look_at_foreign_ports(&d);
         look_at_bootstrap(&d, h->boot);
     }

@@ -49,15 +49,29 @@ void doctor_say(struct doctor *d, enum doctor_severity severity, const char *cau
     out->text(out->context, "text", text);
 }
 
-void doctor_do(struct doctor *d, const char *format, ...)
+__attribute__((format(printf, 2, 0))) static void tell_do(struct doctor *d, const char *format, va_list args)
 {
     char text[DOCTOR_TEXT];
-    va_list args;
-    va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
-    va_end(args);
     d->out->text(d->out->context, "do", text);
     d->out->row(d->out->context);
+}
+
+void doctor_do(struct doctor *d, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    d->out->text(d->out->context, "where", d->self);
+    tell_do(d, format, args);
+    va_end(args);
+}
+
+void doctor_advise(struct doctor *d, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    tell_do(d, format, args);
+    va_end(args);
 }
 
 /* ---- Other configurations ---------------------------------------------------------------------------------------- */
@@ -129,9 +143,10 @@ static void other_mtu(struct doctor *d, cw_link link, const char *far, uint32_t 
         "same",
         info.name, quantity_link_name(link), h->mtu, far, mtu);
     if (mtu > h->mtu) {
-        doctor_do(d, "here: ip link set %s mtu %u && systemctl restart cubewayd", info.name, mtu);
+        doctor_do(d, "ip link set %s mtu %u && systemctl restart cubewayd", info.name, mtu);
     } else {
-        doctor_do(d, "on %s: ip link shows which interface has mtu %u; set %u, and restart cubewayd", far, mtu, h->mtu);
+        doctor_advise(d, "on %s: ip link shows which interface has mtu %u; set %u, and restart cubewayd", far, mtu,
+                      h->mtu);
     }
 }
 
@@ -153,7 +168,7 @@ static void other_settings(struct doctor *d, cw_link link)
         doctor_say(d, DOCTOR_BROKEN, "settings", link,
                    "the configurations of %s and of this server differ in torus.dims, timers or mtu", far);
     }
-    doctor_do(d, "cubewayd --show-config on both, and compare torus and timers");
+    doctor_advise(d, "cubewayd --show-config on both, and compare torus and timers");
 }
 
 /* ---- Strangers --------------------------------------------------------------------------------------------------- */
@@ -171,7 +186,7 @@ void doctor_stranger(struct doctor *d, cw_link link)
         doctor_say(d, DOCTOR_BROKEN, "cluster", link,
                    "the server at the other end of %s belongs to cluster %u, and this one to cluster %u",
                    quantity_link_name(link), info->heard.cluster, h->config.cluster);
-        doctor_do(d, "plug the cable into this cluster, or set cluster = %u there", h->config.cluster);
+        doctor_advise(d, "plug the cable into this cluster, or set cluster = %u there", h->config.cluster);
     } else if (same(info->heard.server, info->expected) && info->heard.port == cw_link_opposite(link)) {
         other_settings(d, link);
     } else {
@@ -220,8 +235,9 @@ static void tell_place(struct doctor *d, cw_coord place, cw_link link)
     torus_format(place, text);
     doctor_say(d, DOCTOR_GRAVE, "place", link, "this server is configured as %s, and by its cables it is %s", d->self,
                text);
-    doctor_do(d, "set torus.coordinate = \"%s\" in %s, then: systemctl restart cubewayd", text,
-              d->s->host->config.file);
+    /* Not with its name, which two servers have now. */
+    doctor_advise(d, "set torus.coordinate = \"%s\" in %s, then: systemctl restart cubewayd", text,
+                  d->s->host->config.file);
 }
 
 /* A neighbour with two cables to us that gives another name on both, by the right ports: not the cables are wrong. */
@@ -243,7 +259,8 @@ static void tell_misnamed(struct doctor *d, cw_link link)
     torus_format(d->info[link].heard.server, claimed);
     torus_format(d->info[link].expected, place);
     doctor_say(d, DOCTOR_BROKEN, "twin", link, "the server that is cabled as %s says that it is %s", place, claimed);
-    doctor_do(d, "on the machine at %s: set torus.coordinate = \"%s\", then: systemctl restart cubewayd", place, place);
+    doctor_advise(d, "on the machine at %s: set torus.coordinate = \"%s\", then: systemctl restart cubewayd", place,
+                  place);
 }
 
 /* The two hear what belongs to the other one. */
@@ -266,8 +283,8 @@ static void tell_swapped(struct doctor *d, cw_link a, cw_link b)
                quantity_link_name(d->info[b].heard.port), second);
     d->told |= cw_links_of(b);
     d->out->text(d->out->context, "other_link", quantity_link_name(b));
-    doctor_do(d, "on %s: exchange the plugs in %s and %s, then: cwctl wiring", d->self, quantity_link_name(a),
-              quantity_link_name(b));
+    doctor_advise(d, "on %s: exchange the plugs in %s and %s, then: cwctl wiring", d->self, quantity_link_name(a),
+                  quantity_link_name(b));
 }
 
 static void tell_wrong(struct doctor *d, cw_link link)
@@ -279,7 +296,7 @@ static void tell_wrong(struct doctor *d, cw_link link)
     const char *port = quantity_link_name(info->heard.port), *wanted = quantity_link_name(cw_link_opposite(link));
     doctor_say(d, DOCTOR_BROKEN, "cable", link, "the cable in %s leads to %s of %s, and should lead to %s of %s",
                quantity_link_name(link), port, seen, wanted, expected);
-    doctor_do(d, "plug its far end into %s of %s, then: cwctl wiring", wanted, expected);
+    doctor_advise(d, "plug its far end into %s of %s, then: cwctl wiring", wanted, expected);
 }
 
 void doctor_cables(struct doctor *d)

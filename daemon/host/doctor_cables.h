@@ -27,11 +27,16 @@ struct doctor {
     cw_link link;         /* of the finding under way */
 };
 
-/* Begins a finding: its sentence. doctor_do() ends it. */
+/* Begins a finding: its sentence. doctor_do() or doctor_advise() ends it. */
 __attribute__((format(printf, 5, 6))) void doctor_say(struct doctor *d, enum doctor_severity severity,
                                                       const char *cause, cw_link link, const char *format, ...);
-/* What to do about it: a command, or some words. The finding is then told. */
+/*
+ * What to do about it: a command that is to be typed on this server, which the field "where" says: who reads the
+ * findings of many servers must know it. The finding is then told.
+ */
 __attribute__((format(printf, 2, 3))) void doctor_do(struct doctor *d, const char *format, ...);
+/* The same for words that say by themselves where to do it, or are about more than one server. */
+__attribute__((format(printf, 2, 3))) void doctor_advise(struct doctor *d, const char *format, ...);
 
 /* Somebody is heard who does not belong there. What only all links together can tell is left to doctor_cables(). */
 void doctor_stranger(struct doctor *d, cw_link link);

@@ -118,7 +118,8 @@ void doctor_stall(struct doctor *d)
         "still for longer than timers.dead (%s)",
         size_of(fall.links), size_of(fall.links) < plugged(d) ? " that were up" : "",
         rest ? " and rest now" : " lately", dead);
-    doctor_do(d, "give it a processor: priority = realtime, or longer timers (docs/operating.md, \"Ending, dying\")");
+    doctor_advise(d,
+                  "give it a processor: priority = realtime, or longer timers (docs/operating.md, \"Ending, dying\")");
 }
 
 /* ---- Neighbours, and cables -------------------------------------------------------------------------------------- */
@@ -209,9 +210,9 @@ static void tell_restarts(struct doctor *d, cw_link link, const char *far, unsig
     if (is_same_process(&d->info[link])) {
         doctor_say(d, DOCTOR_WARNING, "stalls", link,
                    "%s was lost %u time%s lately, and came back by itself: it stood still, or nobody heard it for "
-                   "longer than timers.dead; one cable alone is not the cause",
+                   "longer than timers.dead (its status counts times kept waiting); one cable alone is not the cause",
                    far, flaps, flaps == 1 ? "" : "s");
-        doctor_do(d, "on %s: cwctl doctor, and cwctl status: times kept waiting", far);
+        doctor_advise(d, "on %s: cwctl doctor; cwctl status", far);
         return;
     }
     doctor_say(
@@ -219,7 +220,7 @@ static void tell_restarts(struct doctor *d, cw_link link, const char *far, unsig
         "%s was lost %u time%s lately, and was started again: its daemon was killed or crashed; the cables are not "
         "the cause",
         far, flaps, flaps == 1 ? "" : "s");
-    doctor_do(d, "on %s: cwctl doctor, and its log", far);
+    doctor_advise(d, "on %s: cwctl doctor; journalctl -u cubewayd", far);
 }
 
 static void tell_together(struct doctor *d, cw_link link, cw_links with, const char *far, unsigned flaps)
@@ -236,7 +237,7 @@ static void tell_together(struct doctor *d, cw_link link, cw_links with, const c
                "the links %s to %s went down at the same moment, %u time%s lately: look at %s, or at what these "
                "cables share",
                names, far, flaps, flaps == 1 ? "" : "s", far);
-    doctor_do(d, "on %s: cwctl doctor", far);
+    doctor_advise(d, "on %s: cwctl doctor", far);
 }
 
 static void tell_cable(struct doctor *d, cw_link link, const char *far)

@@ -2,6 +2,7 @@
 #include "testbed/cwlab/cmd_complete.h"
 
 #include "base/quantity.h"
+#include "services/builtin.h"
 
 #include "testbed/cwlab/lend.h"
 #include "testbed/cwlab/target.h"
@@ -63,6 +64,16 @@ static void say_servers(const struct program_line *line, const struct completion
             torus_format(torus_coord(&lab.torus, s), name);
             completion_say(c, name, NULL);
         }
+    }
+}
+
+/* The services that are built in, which `up --service NAME` takes. */
+static void say_services(const struct completion *c)
+{
+    size_t count;
+    const cw_service *const *all = builtin_all(&count);
+    for (size_t i = 0; i < count; i++) {
+        completion_say(c, all[i]->name, "built in");
     }
 }
 
@@ -131,6 +142,8 @@ void complete_values(void *context, const struct completion *c, const char *kind
         lab_each(say_lab, &(struct naming){.c = c});
     } else if (strcmp(kind, "SERVER") == 0) {
         say_servers(line, c);
+    } else if (strcmp(kind, "NAME") == 0 && c->option != NULL && strcmp(c->option->name, "service") == 0) {
+        say_services(c);
     } else if (strcmp(kind, "WORDS") == 0 && c->count > 0) {
         ask_cwctl(line, line->argc - 1);
     }

@@ -184,7 +184,7 @@ static void tell_pause(const struct look *look)
     if (paused_lately(look)) {
         quantity_span_format(CW_MS(cw_span_ms(look->paused_for)), span);
         fprintf(stderr,
-                "cwlab pause stopped %s for %s, and it goes on since %.0f s: the links that it lost by that come back "
+                "cwlab pause stopped %s for %s, and it has run again for %.0f s: links that it lost by that come back "
                 "by themselves\n",
                 look->paused_name, span, (double)look->paused_ago.ns / 1e9);
     }

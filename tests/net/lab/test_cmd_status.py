@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -29,6 +30,9 @@ class Status(lab_kit.Case):
         self.assertEqual(len(lab_kit.rows("status", "0,0,0", code=None)), 1)
         self.assertIn("0,0,1", run("status", code=None).stdout)
         self.assertIn("2x2x2", run("list").stdout)
+        # The doctor's remedies can be typed as they stand.
+        lab_kit.until("the doctor says how to start it", lambda: "do: cwlab logs 1,0,1; cwlab restore 1,0,1\n" in run(
+            "ctl", "0,0,0", "doctor", "--all", code=None).stdout)
 
     def test_the_machine_is_the_cause(self):
         """And what cwlab pause ordered is not said to be the machine's doing."""
@@ -37,7 +41,7 @@ class Status(lab_kit.Case):
         lab_kit.until("it was kept waiting", lambda: lab_kit.rows("status", "0,1,0", code=None)[0].get(
             "kept_waiting_ns", 0) > 300e6)
         said = run("status", code=None).stderr
-        self.assertRegex(said, r"(?m)^cwlab pause stopped 0,1,0 for 4\d\dms, and it goes on since \d+ s: the links")
+        self.assertRegex(said, r"(?m)^cwlab pause stopped 0,1,0 for 4\d\dms, and it has run again for \d+ s: links")
         self.assertNotIn("(0,1,0)", said)
         self.assertEqual(lab_kit.rows("status", "0,1,0", code=None)[0]["pauses"], 1)
         pid = lab_kit.rows("status", "1,0,0", code=None)[0]["pid"]
@@ -61,6 +65,9 @@ class Status(lab_kit.Case):
         run("link", "0,0,0", "+x", "down")
         lab_kit.until("a link is missed", lambda: ask("status", code=None)["all_links_up"] == 6)
         self.assertIn("2 of 8 servers miss a link: cwlab ctl --name lab all wiring", run("status", code=1).stderr)
+        lab_kit.until("the doctor says how to mend it", lambda: re.search(
+            "px, the interface of .x, is switched off\n    do: cwlab link 0,0,0 .x up\n",
+            run("ctl", "1,1,1", "doctor", "--all", code=None).stdout))
         for link in "-x", "+y", "-y", "+z", "-z":
             run("link", "0,0,0", link, "down")
         lab_kit.until("a server is alone", lambda: ask("status", code=None)["know_all"] == 0)

@@ -216,7 +216,7 @@ START_TEST(a_neighbour_that_begins_anew)
     expect("severity=3 cause=restarts link=+x expected=1,0,0");
     expect("1,0,0 was lost 2 times lately, and was started again: its daemon was killed or crashed; the cables are not "
            "the cause");
-    expect("do=on 1,0,0: cwctl doctor, and its log");
+    expect("do=on 1,0,0: cwctl doctor; journalctl -u cubewayd");
 }
 END_TEST
 

@@ -65,8 +65,8 @@ class Complete(lab_kit.Case):
                              ("ctl 0,0,0 ping 1", ["1,0,0"]), ("ctl 0,0,0 ping --cou", ["--count"]),
                              ("ctl --name one 0,0,0 service multicast group p", ["publish", "publish-once"]),
                              ("ctl 1,0,0 services unload pi", ["ping"]), ("exec 0,0,0 ", [":files"]),
-                             ("up --shim pc", ["pcap"]),
-                             ("up --service kvc", [":files", "kvcache"]), ("pinga", ["pingall"]), ("help pinga", ["pingall"])):
+                             ("up --shim pc", ["pcap"]), ("up --service kvc", [":files", "kvcache"]),
+                             ("pinga", ["pingall"]), ("help pinga", ["pingall"])):
             self.assertEqual(said("cwlab", *line.split(" ")), wanted, line)
         self.assertEqual(said("cwctl", "--lab", ""), ["one"])
         run("down", "--name", "one")

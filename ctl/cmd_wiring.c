@@ -31,7 +31,8 @@ static void show_search(const struct call *call, const struct message *row)
     if (strcmp(state, "agreed") == 0) {
         return; /* the ports say the rest */
     }
-    fprintf(call->out, "%s: %" PRId64 " of its servers known",
+    const char *server = message_get_text(row, "server", ""); /* of several that were asked */
+    fprintf(call->out, "%s%s%s: %" PRId64 " of its servers known", server, server[0] != '\0' ? ": " : "",
             strcmp(state, "refused") == 0 ? "no torus can be made of these cables" : "searching for a place in a torus",
             message_get_integer(row, "servers", 0));
     if (missing > 0) {

@@ -10,8 +10,20 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/*
+ * This process's number by the /proc that it sees. In a process namespace (a lab, a container) that is the number by
+ * which everybody outside knows it, and not its number inside.
+ */
+static int64_t number_outside(void)
+{
+    char text[24] = "";
+    ssize_t length = readlink("/proc/self", text, sizeof text - 1);
+    return length > 0 ? strtoll(text, NULL, 10) : getpid();
+}
 
 /* ---- status ------------------------------------------------------------------------------------------------------ */
 
@@ -89,7 +101,7 @@ static bool tell_status(struct request *r, struct host_server *s, cw_time now)
         request_integer(r, "stall_last_ns", cw_time_since(now, stalls->last).ns);
     }
     request_integer(r, "hosted", host_count(h));
-    request_integer(r, "pid", getpid());
+    request_integer(r, "pid", number_outside());
     request_text(r, "version", CW_VERSION);
     request_text(r, "build", host_build(h));
     request_integer(r, "naps", (int64_t)host_naps(h));
@@ -105,7 +117,7 @@ void cmd_status(struct request *r)
     if (host_boot(h) != NULL && host_count(h) == 1 && host_server(h, 0)->node == NULL) {
         request_text(r, "state", "searching");
         request_text(r, "name", host_config(h)->name);
-        request_integer(r, "pid", getpid());
+        request_integer(r, "pid", number_outside());
         request_text(r, "version", CW_VERSION);
         request_done(r, 1);
         return;

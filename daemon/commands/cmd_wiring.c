@@ -33,6 +33,13 @@ static void judge_loss(const struct ls_link_info *info, const char *port, const 
     }
 }
 
+/* Gives true, and in *out the interface's name, when the interface is down, whatever its cable does. */
+static bool is_switched_off(const struct shim *shim, struct shim_info *out)
+{
+    shim_info(shim, out);
+    return strcmp(out->state, "interface is down") == 0;
+}
+
 /* What is wrong with our end of a cable, as a sentence; "" when nothing is. */
 static void judge(const struct host *h, const struct host_server *s, cw_link link, const struct ls_link_info *info,
                   char out[static 256])
@@ -40,6 +47,7 @@ static void judge(const struct host *h, const struct host_server *s, cw_link lin
     const struct ls_heard *heard = &info->heard;
     const char *port = quantity_link_name(cw_link_opposite(link));
     char expected[TORUS_TEXT], seen[TORUS_TEXT];
+    struct shim_info shim;
     torus_format(info->expected, expected);
     torus_format(heard->server, seen);
     out[0] = '\0';
@@ -50,6 +58,8 @@ static void judge(const struct host *h, const struct host_server *s, cw_link lin
     unsigned version = ls_link_foreign(node_linkstate(s->node), link).version;
     if (s->link[link].shim == NULL) {
         snprintf(out, 256, "no interface is configured for this port; its cable goes to %s of %s", port, expected);
+    } else if (!s->link[link].carrier && is_switched_off(s->link[link].shim, &shim)) {
+        snprintf(out, 256, "%s, the interface of this port, is switched off at this end", shim.name);
     } else if (!s->link[link].carrier) {
         snprintf(out, 256, "no carrier: is the cable to %s of %s plugged in at both ends?", port, expected);
     } else if (version != 0) {

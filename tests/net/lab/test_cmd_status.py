@@ -55,7 +55,7 @@ class Status(lab_kit.Case):
                          r"times? in all, for up to \d+ ms \(1,0,0\), last \d s ago, and neighbours .* silent for 50ms")
         said = json.loads(run("ctl", "1,0,0", "status", "--json", code=None).stdout)
         self.assertGreater(said["stall_longest_ns"], 300e6)
-        self.assertEqual(said["priority"], "high")
+        self.assertEqual((said["priority"], said["pid"]), ("high", pid))  # the number by which cwlab knows it, too
 
     def test_what_is_wrong_is_said(self):
         self.assertIn("no lab is up", run("list").stderr)
@@ -68,6 +68,11 @@ class Status(lab_kit.Case):
         lab_kit.until("the doctor says how to mend it", lambda: re.search(
             "px, the interface of .x, is switched off\n    do: cwlab link 0,0,0 .x up\n",
             run("ctl", "1,1,1", "doctor", "--all", code=None).stdout))
+        said = run("ctl", "all", "wiring", code=None).stdout  # as cwctl wiring has it, with a column for the server
+        self.assertRegex(said, r"^SERVER +PORT +SHOULD GO TO +")
+        self.assertNotIn("agreed", said)
+        self.assertIn("+x of 0,0,0: px, the interface of this port, is switched off at this end\n", said)
+        self.assertIn("-x of 1,0,0: no carrier: is the cable to +x of 0,0,0 plugged in at both ends?\n", said)
         for link in "-x", "+y", "-y", "+z", "-z":
             run("link", "0,0,0", link, "down")
         lab_kit.until("a server is alone", lambda: ask("status", code=None)["know_all"] == 0)

@@ -49,6 +49,7 @@ static const char *const field_names[] = {
     "delivered_keys",
     "checks",
     "control_bytes_share",
+    "tells_failed",
 };
 enum { FIELDS = sizeof field_names / sizeof *field_names };
 static const char causes[] = "dropped_by_cause.";

@@ -197,6 +197,16 @@ static bool judge(struct player *p, const struct report *r)
     return fine;
 }
 
+/* Commands that were answered with an error, or not at all. */
+static unsigned tells_failed(const struct player *p)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < p->s->tells; i++) {
+        count += !p->tells[i].done;
+    }
+    return count;
+}
+
 static void fill_report(struct player *p, struct report *r, const struct report_span *span)
 {
     const struct scenario *s = p->s;
@@ -207,6 +217,9 @@ static void fill_report(struct player *p, struct report *r, const struct report_
         uint32_t bytes = s->load[0].load.bytes != 0 ? s->load[0].load.bytes : s->config.node.mtu;
         workload_collect(w, &result);
         report_throughput(r, w, span, world_running(w), wire_bytes(bytes), result.bytes);
+    }
+    if (s->tells > 0) {
+        report_integer(r, "tells_failed", tells_failed(p));
     }
     if (p->capture != NULL) {
         report_text(r, "capture", p->options->capture);

@@ -37,6 +37,7 @@ static void on_text(void *context, const char *name, const char *value)
 static void on_done(void *context, int rc)
 {
     struct tell *t = context;
+    t->done = rc >= 0;
     report_text(row_of(t), "result", rc < 0 ? strerror(-rc) : "ok");
     report_append(t->report, "answers", t->row);
     t->row = NULL;

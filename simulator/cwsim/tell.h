@@ -18,6 +18,7 @@ struct tell {
     char words[SCENARIO_TELL_TEXT];
     const char *argv[SCENARIO_TELL_WORDS];
     int argc;
+    bool done; /* it has been answered, and not with an error */
 };
 
 /* The command is given in w at the instant what->at. *t, and what it borrows, must live until w is closed. */

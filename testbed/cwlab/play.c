@@ -38,7 +38,7 @@ struct player {
     const struct workload *load; /* NULL: none is on */
     struct tally before;         /* the counts of all servers when the scenario began */
     struct tally gone;           /* the counts of servers that were killed */
-    unsigned kills, starts, pauses, cuts, refused;
+    unsigned kills, starts, pauses, cuts, refused, tells_failed;
     int64_t late_worst_ns; /* by how much an action came too late, at worst */
     bool cut;
     int broken;
@@ -315,6 +315,7 @@ static void tell(struct player *p, const struct scenario_tell *t)
     if (command_daemon(p->lab, t->server, peer_request("service", count, argv), CW_MS(ANSWER_MS), NULL, NULL, why) <
         0) {
         fprintf(p->errors, "cwlab run: tell %s: %s\n", t->service, why);
+        p->tells_failed++;
     }
 }
 
@@ -501,6 +502,9 @@ int play_on_lab(const struct scenario *s, const struct lab *lab, struct report *
         report_integer(r, "pauses", p.pauses);
         report_integer(r, "cuts", p.cuts);
         report_integer(r, "refused", p.refused);
+        if (s->tells > 0) {
+            report_integer(r, "tells_failed", p.tells_failed);
+        }
         report_integer(r, "late_worst_ns", p.late_worst_ns);
     }
     peer_close(&p.keeper);

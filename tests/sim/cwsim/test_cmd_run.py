@@ -45,6 +45,14 @@ class Run(cwsim_kit.Case):
         done = self.cwsim("run --quiet", self.path, code=1)
         self.assertIn(f"{self.path}:11: expected kills = 2, but it is 1", done.stderr)
 
+    def test_a_command_that_fails(self):
+        """The report counts it; whether that is a fault, the scenario says."""
+        self.write(SMALL + "at 200ms tell 0,0,0 ping nonsense\nat 210ms tell 0,0,0 ping to 1,0,0\n")
+        run = self.report("run", self.path)
+        self.assertEqual((run["tells_failed"], run["verdict"]), (1, "fine"))
+        self.write(SMALL + "at 200ms tell 0,0,0 ping nonsense\nexpect tells_failed = 0\n")
+        self.assertIn("expected tells_failed = 0, but it is 1", self.cwsim("run --quiet", self.path, code=1).stderr)
+
     def test_a_service_that_crashes(self):
         if cwsim_kit.OPTIONS.module is None:
             self.skipTest("a sanitizer reports crashes")

@@ -53,6 +53,25 @@ show() {
     return $result
 }
 
+# At a terminal ninja counts on one line. Elsewhere it would write a line for each of some 500 files, which are kept and
+# shown only if the build fails.
+build_all() {
+    (
+        cd "$top"
+        cmake --preset release >/dev/null
+        set -- cmake --build --preset release --target cubewayd cwctl cwlab cwsim witness
+        if [ -t 1 ]; then
+            exec "$@"
+        fi
+        log=$(mktemp)
+        result=0
+        "$@" >"$log" 2>&1 || result=$?
+        [ $result -eq 0 ] || cat "$log"
+        rm -f "$log"
+        exit $result
+    )
+}
+
 cwlab() {
     "$build/bin/cwlab" "$@"
 }
@@ -84,8 +103,7 @@ if [ $install = yes ] && command -v apt-get >/dev/null; then
 fi
 if [ ! -x "$build/bin/cwlab" ] || [ -z "${BUILD:-}" ]; then
     say "Building" "cmake, preset release, the programs only: a minute or two"
-    (cd "$top" && cmake --preset release >/dev/null &&
-        cmake --build --preset release --target cubewayd cwctl cwlab cwsim witness)
+    build_all
 fi
 began=$(date +%s)
 trap finish EXIT INT TERM

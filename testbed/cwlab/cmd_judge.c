@@ -55,6 +55,17 @@ static void add_receivers(struct report *all, const struct lab *lab, const struc
     }
 }
 
+/* How many of the deliveries that are judged are of packets of streams that are too young to be counted in streams. */
+static uint64_t count_young(const struct trail *t, int64_t to)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        const struct witness_record *r = &t->event[i].record;
+        count += r->kind == WITNESS_DELIVERED && r->job == WITNESS_JOB && r->sent_ns >= to;
+    }
+    return count;
+}
+
 static int run(const struct program_command *self, int argc, char **argv)
 {
     const char *name = NULL;
@@ -98,6 +109,7 @@ static int run(const struct program_command *self, int argc, char **argv)
         add_stream(r, &lab, &t, s, from, to);
     }
     add_receivers(r, &lab, &t, from, to);
+    uint64_t young = count_young(&t, to);
     trail_free(&t);
     code = result.misdelivered == 0 ? EXIT_FINE : EXIT_BROKEN;
     if (json || result.delivered > 0) {
@@ -106,6 +118,12 @@ static int run(const struct program_command *self, int argc, char **argv)
         report_close(r); /* all its rows are 0 */
     }
     fflush(stdout);
+    if (!json && young > 0) {
+        fprintf(stderr,
+                "streams go on: of those delivered, %" PRIu64 " packet%s sent in the last %" PRId64
+                " ms, which streams and receivers leave out\n",
+                young, young == 1 ? " was" : "s were", cw_span_ms(settle));
+    }
     if (!json && lab.witness[0] == '\0') {
         fprintf(stderr, "this lab has no witness to judge by: witness.so was not found when it came up (CWLAB_WITNESS "
                         "names it)\n");
@@ -126,7 +144,8 @@ const struct program_command command_judge = {
     .text = "Every daemon of a lab runs a witness: a service that writes down when its server's links come and go,\n"
             "and which key packets are delivered. By that, the rule that the simulator uses is applied to every\n"
             "delivery. delivered and judged count every key packet until now; streams and receivers leave out the\n"
-            "last 200 ms, of which trails may hold one half only. A stream begins with\n"
+            "last 200 ms, of which trails may hold one half only; while a stream goes on, judge says how many\n"
+            "packets that is. A stream begins with\n"
             "'cwlab ctl SERVER service witness stream KEY rate=1000', and ends with '... stop'. --json prints a line\n"
             "for each stream (\"from\"), one for each receiver (\"server\"), and a last one with \"misdelivered\".",
     .example = "  cwlab ctl 0,0,0 service witness stream hello rate=1000\n"

@@ -36,8 +36,12 @@ class Judge(lab_kit.Case):
             else:
                 run(*words)
         time.sleep(0.7)
+        # Two totals of one table are of two instants, and say so.
+        young = r"(?m)^streams go on: of those delivered, \d+ packets? (was|were) sent in the last 200 ms, which"
+        self.assertRegex(run("judge").stderr, young)
         run("ctl", SENDER, "service", "witness", "stop")
         time.sleep(0.4)
+        self.assertNotIn("streams go on", run("judge").stderr)
         after = self.totals()
         self.assertEqual(after["misdelivered"], 0, after.get("first"))
         self.assertEqual(after["streams"][0]["duplicated"], 0)

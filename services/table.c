@@ -82,7 +82,10 @@ int table_check(const cw_service *table, enum table_origin origin, char why[stat
                      TABLE_BUILTIN_JOBS);
     }
     if (table->on_packet == NULL) {
-        return wrong(-EINVAL, why, "%s has no on_packet", table->name);
+        return wrong(
+            -EINVAL, why,
+            "%s has no on_packet, which every service needs: where no packet is expected, one that returns CW_DROP",
+            table->name);
     }
     if (table->on_path > CW_PATH_TRACED) {
         return wrong(-EINVAL, why, "%s has on_path %u: it is CW_PATH_NONE, CW_PATH_ALL or CW_PATH_TRACED", table->name,

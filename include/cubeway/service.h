@@ -215,7 +215,7 @@ typedef struct cw_service {
      * service can neither send nor start anything. It frees what it made beside its state. May be NULL.
      */
     void (*close)(cw_svc *s, void *state);
-    /* Borrows p and rx for the upcall, and says what becomes of p. */
+    /* Borrows p and rx for the upcall, and says what becomes of p. Never NULL: a table without it is refused. */
     cw_verdict (*on_packet)(cw_svc *s, void *state, cw_packet *p, const cw_rx *rx);
     /* Borrows ev. May be NULL. */
     void (*on_event)(cw_svc *s, void *state, const cw_event *ev);

@@ -24,7 +24,8 @@ class Hang(lab_kit.Case):
                          "and still does")
         self.assertRegex(said, f"(?m)^{re.escape(module)}\\S*\\[0x")
         self.assertIn("upcall=on_command for=2", said)
-        lab_kit.run("ctl", "0,0,0", "service", "careless", "crash", code=None)
+        said = lab_kit.run("ctl", "0,0,0", "service", "careless", "crash", code=None).stderr
+        self.assertIn("the daemon closed the connection; has it ended? (cwlab logs 0,0,0)\n", said)
         lab_kit.until("0,0,0 is dead", lambda: "signal 11" in lab_kit.run("status", code=None).stdout)
         crashed = "crashed: SIGSEGV at address 0x10 in service careless, in on_command, on server 0,0,0, at "
         with open(log.replace("1,0,0", "0,0,0"), encoding="utf-8", errors="replace") as file:

@@ -132,8 +132,22 @@ START_TEST(hanging_up)
 {
     static const char *const says[] = {"{\"id\":1,\"row\":{}}\n{\"id\":1,\"do", NULL};
     begin(says, 0);
+    ck_assert(client_lab(c) == NULL);
     ck_assert_int_eq(ask(CW_SEC(5)), -EPIPE);
     ck_assert(client_failed(c));
+    ck_assert_ptr_nonnull(strstr(why, "has it ended? (journalctl -u cubewayd)"));
+    end();
+}
+END_TEST
+
+START_TEST(hanging_up_in_a_lab)
+{
+    static const char *const says[] = {"{\"id\":1,\"do", NULL};
+    begin(says, 0);
+    client_set_lab(c, "--name x ", "1,0,0");
+    ck_assert_str_eq(client_lab(c), "--name x ");
+    ck_assert_int_eq(ask(CW_SEC(5)), -EPIPE);
+    ck_assert_ptr_nonnull(strstr(why, "has it ended? (cwlab logs --name x 1,0,0)"));
     end();
 }
 END_TEST
@@ -170,7 +184,10 @@ START_TEST(stopped)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(rows_and_ends), SUITE_TEST(a_file_goes_along_once), SUITE_TEST(nobody_there),     SUITE_TEST(silence),
-    SUITE_TEST(hanging_up),    SUITE_TEST(a_word_for_nobody),      SUITE_TEST(another_protocol), SUITE_TEST(stopped),
+    SUITE_TEST(rows_and_ends),     SUITE_TEST(a_file_goes_along_once),
+    SUITE_TEST(nobody_there),      SUITE_TEST(silence),
+    SUITE_TEST(hanging_up),        SUITE_TEST(hanging_up_in_a_lab),
+    SUITE_TEST(a_word_for_nobody), SUITE_TEST(another_protocol),
+    SUITE_TEST(stopped),
 };
 SUITE_MAIN("client", tests)

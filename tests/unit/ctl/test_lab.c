@@ -5,6 +5,7 @@
 #include "suite.h"
 
 #include <errno.h>
+#include <string.h>
 
 static struct fake_daemon d; /* the keeper: d.sock becomes keeper.sock */
 static struct client *c;
@@ -75,15 +76,30 @@ START_TEST(outside_of_labs)
     static const char *const says[] = {NULL};
     fake_daemon_start(&d, says, 1);
     ck_assert_int_eq(lab_client_open(&c, d.path, CW_SEC(60), why), 0);
+    ck_assert(client_lab(c) == NULL);
     client_close(c);
     fake_daemon_end(&d);
 }
 END_TEST
 
+/* The name of the lab is needed only where there is another lab beside it, as there may be in this folder. */
+START_TEST(a_daemon_of_a_lab)
+{
+    static const char *const says[] = {NULL};
+    begin(says);
+    ck_assert_int_eq(rename(keeper, path), 0);
+    ck_assert_int_eq(lab_client_open(&c, path, CW_SEC(60), why), 0);
+    ck_assert(client_lab(c) != NULL);
+    ck_assert(client_lab(c)[0] == '\0' || strncmp(client_lab(c), "--name cubeway-test-", 20) == 0);
+    client_close(c);
+    unlink(path);
+    end();
+}
+END_TEST
+
 static const struct suite_test tests[] = {
-    SUITE_TEST(a_dead_daemon),
-    SUITE_TEST(a_daemon_that_does_not_open_its_socket),
-    SUITE_TEST(a_lab_without_a_keeper),
-    SUITE_TEST(outside_of_labs),
+    SUITE_TEST(a_dead_daemon),          SUITE_TEST(a_daemon_that_does_not_open_its_socket),
+    SUITE_TEST(a_lab_without_a_keeper), SUITE_TEST(outside_of_labs),
+    SUITE_TEST(a_daemon_of_a_lab),
 };
 SUITE_MAIN("lab", tests)

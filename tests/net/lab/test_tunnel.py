@@ -22,7 +22,7 @@ def echo(u):
     while True:
         data, who = u.recvfrom(65536)
         u.sendto(data, who)
-s = socket.create_server(("0.0.0.0", 5001), backlog=64)
+s = socket.create_server(("::", 5001), family=socket.AF_INET6, backlog=64, dualstack_ipv6=True)
 u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 u.bind(("0.0.0.0", 5002))
 threading.Thread(target=echo, args=(u,), daemon=True).start()
@@ -102,7 +102,7 @@ class Tunnel(lab_kit.Case):
     def begin(self, dims):
         if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
             self.skipTest("no /dev/net/tun here")
-        self.up(dims, "--service", "ip")
+        self.up(dims, "--tunnel")
         self.wait_all(eval(dims.replace("x", "*")))
 
     def serve(self, *servers):
@@ -123,9 +123,33 @@ class Tunnel(lab_kit.Case):
         # Server 1,1,1 is number 13, three hops away by six shortest paths; the others are neighbours.
         self.python("0,0,0", SENDER, "8", "10.64.13.1", "10.64.1.1", "10.64.18.1", "10.64.13.1")
         self.python("0,0,0", DATAGRAMS, "10.64.13.1")
-        told = lab_kit.run("ctl", "0,0,0", "service", "ip", "explain", "10.64.13.1").stdout
+        self.commands()
+        self.names()
+
+    def commands(self):
+        """What cwctl shows of the network, after connections to 10.64.13.1."""
+        told = run("ctl", "0,0,0", "service", "ip", "explain", "10.64.13.1").stdout
         self.assertRegex(told, r"server +1,1,1")
         self.assertRegex(told, r"hops +3")
+        said = lab_kit.ask("ctl", "0,0,0", "tunnel", "explain", "10.64.13.1")
+        self.assertEqual((said["server"], said["reachable"], said["links"]), ("1,1,1", True, ["+x", "+y", "+z"]))
+        self.assertEqual(run("ctl", "0,0,0", *said["grant"].split()[1:]).returncode, 0)
+        self.assertIn("no server has it", run("ctl", "0,0,0", "tunnel", "explain", "10.64.99.1", code=2).stderr)
+        said = lab_kit.ask("ctl", "0,0,0", "tunnel", "status")
+        self.assertEqual((said["door"], said["device"], said["ipv4"]), ("open", "cw0", "10.64.0.1"))
+        self.assertGreater(said["in_order"], 100)
+        self.assertIn("lateness, 99 of 100", run("ctl", "0,0,0", "tunnel", "status").stdout)
+        flows = lab_kit.lines("ctl", "0,0,0", "tunnel", "flows")
+        self.assertIn(("tcp", "1,1,1"), {(flow["protocol"], flow["server"]) for flow in flows})
+        self.assertEqual(flows, sorted(flows, key=lambda flow: -flow["bytes"]))
+
+    def names(self):
+        """cwctl hosts and the lab's own /etc/hosts agree; a program goes to a name, by IPv6."""
+        hosts = run("ctl", "1,0,2", "hosts").stdout
+        self.assertEqual(len(hosts.splitlines()), 54)
+        self.assertIn("10.64.13.1 1-1-1.cube s13.cube\n", hosts)
+        self.assertIn(hosts, run("exec", "0,0,0", "cat", "/etc/hosts").stdout)
+        self.python("0,0,0", SENDER, "2", "1-1-1.cube")  # IPv6, which names resolve to first
 
     def test_a_server_that_is_gone(self):
         self.begin("3x1x1")

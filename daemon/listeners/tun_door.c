@@ -144,7 +144,7 @@ static int make_device(struct tun_door *d, struct host *h, const char *name, str
 {
     const char *force = host_option(h, TUNNEL_NAME, "force"), *file = host_config(h)->file;
     const struct tun_wish wish = {name, &d->place, force != NULL && strcmp(force, "yes") == 0};
-    char problem[TUN_DEVICE_WHY], key[64], place[HOST_WHY / 2] = "";
+    char problem[TUN_DEVICE_WHY], key[64], place[160] = "";
     enum tun_fault fault;
     int rc = tun_device_open(out, &wish, &fault, problem);
     if (rc == 0) {
@@ -152,9 +152,9 @@ static int make_device(struct tun_door *d, struct host *h, const char *name, str
     }
     snprintf(key, sizeof key, "service \"%s\".options.%s", TUNNEL_NAME, tun_fault_option(fault));
     if (file[0] != '\0') {
-        snprintf(place, sizeof place, "%.200s:%u: ", file, config_line(file, key));
+        snprintf(place, sizeof place, "%.140s:%u: ", file, config_line(file, key));
     }
-    snprintf(why, HOST_WHY, "%sservice %s: %s", place, TUNNEL_NAME, problem);
+    snprintf(why, HOST_WHY, "%.159sservice %s: %s", place, TUNNEL_NAME, problem);
     return rc;
 }
 

@@ -42,6 +42,7 @@ static const struct arguments_option options[] = {
     {"progress", ARGUMENTS_FLAG, NULL, false, "", "show how far it is, on standard error (on a terminal: always)"},
     {"members", ARGUMENTS_FLAG, "members", false, "", "print a line for every server that gets the file"},
     {"follow", ARGUMENTS_FLAG, "follow", false, "", "go on with what happens, until q or Ctrl-C"},
+    {"write", ARGUMENTS_TEXT, NULL, false, "FILE", "keep the names in this file, between two lines of our own"},
     {"labels", ARGUMENTS_FLAG, NULL, false, "", "labels for both ends of each cable"},
     {"force", ARGUMENTS_FLAG, "force", false, "", "leave, whatever stands against it"},
     {"effective", ARGUMENTS_FLAG, NULL, false, "", "what is in force, including defaults (always so)"},
@@ -282,6 +283,26 @@ static const struct command table[] = {
      "of the rate may belong to other keys. AT ROOT: the part of the rate that the root answered; copies answered the "
      "rest. Exit code 1: no keys were read.",
      "  cwctl kv hot\n  cwctl kv hot 50 --json", "", 0, 1, NULL, NULL, NULL, run_kv_hot},
+    {"tunnel status", "", "the network of this server: addresses, what waits, how packets came, what was dropped",
+     "The network is service ip, by which unmodified programs speak TCP/IP with other servers. WAITING: packets that "
+     "programs here have sent and no link has taken yet. A packet that was overtaken on another path leaves a hole, "
+     "which is "
+     "filled when it comes, or given up. LATENESS: the time that 99 of 100 late packets did not exceed. Exit code 1: "
+     "there is no device, or no such service. --json: causes of drops are fields drop_..., where there are any.",
+     "  cwctl tunnel status --watch\n  cwctl --lab demo --node all tunnel status --json | jq '{server, dropped}'", "",
+     0, 0, NULL, NULL, NULL, run_tunnel_status},
+    {"tunnel flows", "[N]", "connections that have sent from here in the last ten seconds",
+     "Those with most bytes first, 20 unless N says otherwise. BYTES: since the connection began, or since another one "
+     "that shares its queue (there are 1,024). WAITING: bytes that no link has taken yet. Exit code 1: there are none.",
+     "  cwctl tunnel flows --watch\n  cwctl tunnel flows 5", "", 0, 1, NULL, NULL, NULL, run_tunnel_flows},
+    {"tunnel explain", "ADDRESS", "which server has an IP address, and by which way it is reached",
+     "Also how long a missing piece from there is waited for. Exit code 1: the server cannot be reached.",
+     "  cwctl tunnel explain 10.64.11.1", "", 1, 1, NULL, NULL, NULL, run_tunnel_explain},
+    {"hosts", "", "names for the addresses of all servers, as lines of /etc/hosts",
+     "Server 1,0,2 is called 1-0-2.cube, and s11.cube where its number is 11. --write keeps them in a file, between "
+     "two "
+     "lines of its own; all other lines stay.",
+     "  cwctl hosts\n  cwctl hosts --write /etc/hosts", "write", 0, 0, NULL, NULL, NULL, run_hosts},
     {"counters", "", "every counter of the server and its services",
      "Counters that are zero are left out, except in JSON.", "  cwctl counters\n  cwctl counters --json", "", 0, 0,
      "counters", NULL, show_counters, NULL},

@@ -15,6 +15,9 @@ static const struct {
     {"kv", "values of the cache, and the caches of the whole torus",
      "The cache is service kvcache. Its values are the same on whichever server one asks, and the same that clients of "
      "memcached see, whose job is 6."},
+    {"tunnel", "TCP/IP over the torus: addresses, connections, and what became of packets",
+     "The network is service ip. It runs where the configuration has `service ip { }`; in a lab, cwlab up --tunnel "
+     "makes it. The page is docs/services/tunnel.md."},
     {"job", "who may send what to whom: jobs, their ports, and their grants",
      "A change is signed with the operator's key (--key, or CUBEWAY_OPERATOR_KEY) and goes to every server. The page "
      "is "

@@ -27,6 +27,7 @@
 #include "daemon/host/watcher.h"
 #include "daemon/listeners/memcached.h"
 #include "daemon/listeners/metrics.h"
+#include "daemon/listeners/tun_check.h"
 #include "daemon/listeners/tun_door.h"
 #include "services/crash.h"
 #include "shim/clock.h"
@@ -180,7 +181,7 @@ static int check_config(const struct wish *w, struct daemon_config *config)
 {
     struct offline o = {w->json, stdout, stderr};
     unsigned mistakes, warnings;
-    int rc = preflight_file(w->file, config, &o, apply_options, w, &mistakes, &warnings);
+    int rc = preflight_file(w->file, config, &o, apply_options, w, tun_check, &mistakes, &warnings);
     if (rc != 0) {
         return rc < 0 ? EXIT_USAGE : rc;
     }

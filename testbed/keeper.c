@@ -86,6 +86,7 @@ static int build_cables(struct keeper *k)
         .mtu = k->lab.mtu + (k->lab.shim == LAB_UDP ? UDP_HEADERS : 0),
         .bits_per_second = k->lab.bits_per_second,
         .addresses = k->lab.shim == LAB_UDP,
+        .ipv6 = lab_has_tunnel(&k->lab),
         .dark = k->lab.scale > 1,
         .progress = tell_progress,
         .context = k,

@@ -64,6 +64,16 @@ bool lab_service_is_file(const char *service)
     return strchr(service, '/') != NULL;
 }
 
+bool lab_has_tunnel(const struct lab *lab)
+{
+    for (unsigned i = 0; i < lab->services; i++) {
+        if (strcmp(lab->service[i], LAB_TUNNEL) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool lab_name_good(const char *name)
 {
     size_t length = strlen(name);

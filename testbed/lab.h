@@ -32,6 +32,7 @@
 enum { LAB_NAME = 32, LAB_SERVICES = 8, LAB_WHY = 320, LAB_PATH = 256 };
 
 #define LAB_DEFAULT "lab" /* the name of a lab that was given none */
+#define LAB_TUNNEL "ip"   /* the built-in service that gives each server a device (docs/services/tunnel.md) */
 
 enum lab_driver { LAB_NETNS, LAB_PROCESS };
 enum lab_shim { LAB_RAW, LAB_PCAP, LAB_UDP };
@@ -65,6 +66,8 @@ struct lab {
 
 /* True when the service is a module's path, false when it is the name of a built-in one. */
 bool lab_service_is_file(const char *service);
+/* True when each server has a device for IP: the service `ip` is among those that were asked for. */
+bool lab_has_tunnel(const struct lab *lab);
 /* True for letters, digits, - and _, few enough that sockets in the lab's folder can have names. */
 bool lab_name_good(const char *name);
 /* The folder that holds all labs of this user. -ENAMETOOLONG. */

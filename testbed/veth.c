@@ -42,6 +42,7 @@ enum {
 
 struct room {
     int ns;
+    int ipv6; /* the file that lets devices to come have IPv6; -1: none is to have it */
     struct mnl_socket *netlink;
     uint32_t port;
 };
@@ -230,22 +231,44 @@ static void add_up(struct veth *v, struct batch *b, cw_link link, bool up)
 
 /* ---- Namespaces -------------------------------------------------------------------------------------------------- */
 
-/* Turns IPv6 off in this thread's namespace. A kernel without IPv6 has no such file. */
-static void silence_ipv6(void)
+/*
+ * Turns IPv6 off in this thread's namespace. A kernel without IPv6 has no such file. later: only for the devices that
+ * come from here on; the descriptor that is given turns it on again for those that come after "0" is written to it.
+ */
+static int silence_ipv6(bool later)
 {
-    static const char *const files[] = {"/proc/sys/net/ipv6/conf/all/disable_ipv6",
-                                        "/proc/sys/net/ipv6/conf/default/disable_ipv6"};
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    static const char *const files[] = {"/proc/sys/net/ipv6/conf/default/disable_ipv6",
+                                        "/proc/sys/net/ipv6/conf/all/disable_ipv6"};
+    int keep = -1;
+    for (size_t i = 0; i < (later ? 1 : 2); i++) {
         int fd = open(files[i], O_WRONLY | O_CLOEXEC);
-        if (fd >= 0) {
-            (void)!write(fd, "1", 1);
+        if (fd < 0) {
+            continue;
+        }
+        (void)!write(fd, "1", 1);
+        keep = later ? fd : -1;
+        if (!later) {
             close(fd);
+        }
+    }
+    return keep;
+}
+
+/* All cables are there, without IPv6: devices that daemons make may have it. */
+static void allow_ipv6(struct veth *v)
+{
+    for (cw_server s = 0; s < v->torus.servers; s++) {
+        struct room *r = &v->room[s];
+        if (r->ipv6 >= 0) {
+            (void)!pwrite(r->ipv6, "0", 1, 0);
+            close(r->ipv6);
+            r->ipv6 = -1;
         }
     }
 }
 
 /* Moves this thread into a new network namespace, which r then describes. */
-static int make_room(struct room *r)
+static int make_room(struct room *r, bool ipv6)
 {
     if (unshare(CLONE_NEWNET) < 0) {
         return -errno;
@@ -254,7 +277,7 @@ static int make_room(struct room *r)
     if (r->ns < 0) {
         return -errno;
     }
-    silence_ipv6();
+    r->ipv6 = silence_ipv6(ipv6);
     r->netlink = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
     if (r->netlink == NULL || mnl_socket_bind(r->netlink, 0, MNL_SOCKET_AUTOPID) < 0) {
         return -errno;
@@ -274,7 +297,7 @@ static int make_rooms(struct veth *v, char *why)
 {
     int home = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC), rc = home < 0 ? -errno : 0;
     for (cw_server s = 0; s < v->torus.servers && rc == 0; s++) {
-        rc = make_room(&v->room[s]);
+        rc = make_room(&v->room[s], v->plan.ipv6);
         tell(v, "namespaces", s + 1, 1);
     }
     if (rc < 0) {
@@ -353,7 +376,7 @@ int veth_open(struct veth **out, const struct veth_plan *plan, char why[static V
     v->plan = *plan;
     v->torus = *plan->torus;
     for (cw_server s = 0; s < v->torus.servers; s++) {
-        v->room[s].ns = -1;
+        v->room[s].ns = v->room[s].ipv6 = -1;
     }
     int rc = make_rooms(v, why);
     if (rc == 0) {
@@ -366,6 +389,7 @@ int veth_open(struct veth **out, const struct veth_plan *plan, char why[static V
         veth_close(v);
         return rc;
     }
+    allow_ipv6(v);
     *out = v;
     return 0;
 }
@@ -395,6 +419,9 @@ void veth_close(struct veth *v)
         }
         if (v->room[s].ns >= 0) {
             close(v->room[s].ns);
+        }
+        if (v->room[s].ipv6 >= 0) {
+            close(v->room[s].ipv6);
         }
     }
     free(v->room);

@@ -5,7 +5,7 @@
  * One namespace for each server, with an Ethernet device for each of its cables: px mx py my pz mz. A namespace has no
  * name outside: it lives as long as a descriptor of it or a process in it, so that whoever holds a struct veth takes
  * everything along when it dies. Loopback is up in each, so that a daemon can serve clients of its server on 127.0.0.1.
- * Nothing speaks on the cables by itself: no IPv6, and no IPv4 address unless asked for.
+ * Nothing speaks on the cables by itself: they have no IPv6, and no IPv4 address unless asked for.
  *
  * The two ends of a cable never have the same interface index: the kernel would tell the loss of carrier late
  * (docs/testbed.md). One thread; it is moved into each namespace and back while one is made.
@@ -22,6 +22,7 @@ struct veth_plan {
     uint32_t mtu;              /* bytes behind the Ethernet header */
     uint64_t bits_per_second;  /* of each direction, framing and gap included, by tbf; 0: as fast as it goes */
     bool addresses;            /* an IPv4 address on each end, for UDP */
+    bool ipv6;                 /* loopback and devices that daemons make may have IPv6; cables never have it */
     bool dark;                 /* no cable has carrier until veth_light() */
     /* Called now and then, may be NULL: so many are done of all "namespaces", and then of all "cables". */
     void (*progress)(void *context, const char *what, uint32_t done, uint32_t total);

@@ -220,6 +220,7 @@ static void copy_options(struct host *h, const struct host_options *o)
     h->incarnation = o->incarnation;
     h->started = clock_now();
     build_name(h->build);
+    snprintf(h->cluster, sizeof h->cluster, "%u", h->config.cluster);
     if (getrandom(&h->seed, sizeof h->seed, 0) != sizeof h->seed) {
         h->seed = (uint64_t)h->started.ns;
     }

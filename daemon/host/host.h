@@ -287,8 +287,8 @@ CW_MUST_CHECK int host_service_policy(struct host *h, const char *name, const st
 CW_MUST_CHECK int host_visit(struct host_server *s, const char *service, unsigned version,
                              void (*visit)(void *context, cw_svc *svc, const void *exports), void *context);
 /*
- * The value of an option of a service; NULL: it was given none, or does not run. The context is the host
- * (node_env.option).
+ * The value of an option of a service; NULL: it was given none, or does not run. An option `cluster` that was not given
+ * is the number of the daemon's cluster. The context is the host (node_env.option).
  */
 const char *host_option(void *context, const char *service, const char *name);
 /* Calls fn whenever a service has come or gone. There is one such fn; NULL ends it. */

@@ -135,6 +135,7 @@ struct host {
     void (*said)(void *context, const char *service, const char *text); /* what services log; may be NULL */
     void *said_context;
     char build[BUILD_TEXT]; /* which build of the program this is */
+    char cluster[16];       /* config.cluster as the value of an option */
     uint64_t incarnation;   /* of every node when the host gets its place */
     cw_time started;
     uint64_t seed;

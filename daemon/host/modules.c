@@ -121,7 +121,8 @@ const char *host_option(void *context, const char *service, const char *name)
     } else if (h->hints != NULL) {
         take_hint(h->hints, m, name);
     }
-    return m != NULL ? option_of(m, name) : NULL;
+    const char *value = m != NULL ? option_of(m, name) : NULL;
+    return value == NULL && strcmp(name, "cluster") == 0 ? h->cluster : value;
 }
 
 /* An option that the service did not ask for while it opened: it knows none of that name. NULL: it asked for all. */

@@ -35,13 +35,19 @@ struct looking {
 
 /* ---- Telling ----------------------------------------------------------------------------------------------------- */
 
-static void tell(struct looking *l, bool mistake, const char *key, const char *text)
+void preflight_tell(const struct daemon_config *config, struct preflight *p, bool mistake, const char *key,
+                    const char *text)
 {
     char line[SENTENCE + CONFIG_PATH + KEY];
-    const char *file = l->config->file;
-    snprintf(line, sizeof line, "%s:%u: %s%s: %s", file, config_line(file, key), mistake ? "" : "warning: ", key, text);
-    *(mistake ? &l->p->mistakes : &l->p->warnings) += 1;
-    (mistake ? l->p->mistake : l->p->warning)(l->p->context, line);
+    snprintf(line, sizeof line, "%s:%u: %s%s: %s", config->file, config_line(config->file, key),
+             mistake ? "" : "warning: ", key, text);
+    *(mistake ? &p->mistakes : &p->warnings) += 1;
+    (mistake ? p->mistake : p->warning)(p->context, line);
+}
+
+static void tell(struct looking *l, bool mistake, const char *key, const char *text)
+{
+    preflight_tell(l->config, l->p, mistake, key, text);
 }
 
 __attribute__((format(printf, 3, 4))) static void wrong(struct looking *l, const char *key, const char *format, ...)
@@ -300,12 +306,16 @@ static void on_said(void *context, const char *service, const char *text)
     snprintf(l->said, sizeof l->said, "%s", text);
 }
 
-/* The option that a sentence is about ("listen = "x": expected ..", "it has no option x"); `count`: none of them. */
+/*
+ * The option that a sentence is about ("option listen = "x": expected ..", "it has no option x"); `count`: none of
+ * them.
+ */
 static unsigned blamed(const struct config_option *option, unsigned count, const char *said, const char *why)
 {
-    static const char unknown[] = "it has no option ";
+    static const char unknown[] = "it has no option ", setting[] = "option ";
     const char *name = strstr(why, unknown);
     unsigned found = count;
+    said += strncmp(said, setting, sizeof setting - 1) == 0 ? sizeof setting - 1 : 0;
     for (unsigned i = 0; i < count; i++) {
         size_t length = strlen(option[i].name);
         bool valued = strncmp(said, option[i].name, length) == 0 && strncmp(said + length, " = ", 3) == 0;
@@ -337,8 +347,7 @@ static void try_service(struct looking *l, struct host *h, const struct config_s
         }
         size_t used = strlen(key);
         snprintf(key + used, sizeof key - used, ".options.%s", option[which].name);
-        const char *about = strstr(why, ": it has no option ");
-        const char *value = strchr(l->said, '=');
+        const char *value = strchr(l->said, '='), *about = value == NULL ? strstr(why, ": it has no option ") : NULL;
         wrong(l, key, "%s", about != NULL ? about + 2 : value != NULL ? value + 2 : why);
         count--;
         memmove(&option[which], &option[which + 1], (count - which) * sizeof *option);
@@ -485,7 +494,8 @@ int preflight_load(const char *file, struct daemon_config *out, const struct off
 
 int preflight_file(const char *file, struct daemon_config *out, const struct offline *offline,
                    int (*change)(const void *context, struct daemon_config *config), const void *context,
-                   unsigned *mistakes, unsigned *warnings)
+                   void (*further)(const struct daemon_config *config, struct preflight *p), unsigned *mistakes,
+                   unsigned *warnings)
 {
     struct offline_sorter sorter = {.offline = offline, .file = file};
     struct preflight p = {.mistake = offline_sort_mistake, .warning = offline_sort_warning, .context = &sorter};
@@ -494,6 +504,9 @@ int preflight_file(const char *file, struct daemon_config *out, const struct off
     bool look = read >= 0 && code < 0;
     if (look) {
         preflight(out, &p);
+    }
+    if (look && further != NULL) {
+        further(out, &p);
     }
     offline_sorted(&sorter);
     if (!look) {

@@ -27,12 +27,17 @@ void preflight(const struct daemon_config *config, struct preflight *p);
 
 /*
  * Reads a file, and tells all of that of it, in the order of its lines. change: called in between, for what goes before
- * what the file says; what it gives ends the check if it is not negative. 0; that number; or -errno when the file
- * cannot be read, which is told.
+ * what the file says; what it gives ends the check if it is not negative. further: looks, after preflight(), at what
+ * other parts of the daemon would find; NULL: nothing. 0; that number; or -errno when the file cannot be read, which is
+ * told.
  */
 CW_MUST_CHECK int preflight_file(const char *file, struct daemon_config *out, const struct offline *offline,
                                  int (*change)(const void *context, struct daemon_config *config), const void *context,
+                                 void (*further)(const struct daemon_config *config, struct preflight *p),
                                  unsigned *mistakes, unsigned *warnings);
+/* Tells one mistake, or a warning, of a key of the file, for those that look further. */
+void preflight_tell(const struct daemon_config *config, struct preflight *p, bool mistake, const char *key,
+                    const char *text);
 /* Reads a file as config_load() does, and tells its mistakes in the order of its lines. 0 or -errno. */
 CW_MUST_CHECK int preflight_load(const char *file, struct daemon_config *out, const struct offline *offline);
 /* As preflight(), for the operator's key and the job file alone, which a start looks at before anything else. */

@@ -1,24 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/listeners/tun_device.h"
 
+#include "daemon/listeners/tun_routes.h"
 #include "services/tunnel/limits.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <libmnl/libmnl.h>
+#include <linux/ethtool.h>
 #include <linux/if_addr.h>
 #include <linux/if_tun.h>
 #include <linux/rtnetlink.h>
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 /* Of Linux 6.2, which the headers that this is built with need not know. */
 enum { USO4 = 0x20, USO6 = 0x40 };
-enum { BYTES = 1024, PREFIX6 = 48, WHOLE4 = 32, WHOLE6 = 128 };
+/* Lengths of prefixes: of the network's IPv6 subnet, of what each server has of the subnets, of one address. */
+enum { BYTES = 1024, PREFIX6 = 48, EACH4 = 24, EACH6 = 64, WHOLE4 = 32, WHOLE6 = 128 };
 
 __attribute__((format(printf, 3, 4))) static int refuse(char why[static TUN_DEVICE_WHY], int rc, const char *format,
                                                         ...)
@@ -30,13 +35,18 @@ __attribute__((format(printf, 3, 4))) static int refuse(char why[static TUN_DEVI
     return rc;
 }
 
+const char *tun_fault_option(enum tun_fault fault)
+{
+    return fault == TUN_FAULT_DEVICE ? "device" : fault == TUN_FAULT_SUBNET ? "subnet" : "subnet6";
+}
+
 /* ---- Netlink ----------------------------------------------------------------------------------------------------- */
 
 /* Sends one message and reads what the kernel says of it. */
 static int ask(struct nlmsghdr *m)
 {
     char answer[BYTES];
-    struct mnl_socket *s = mnl_socket_open(NETLINK_ROUTE);
+    struct mnl_socket *s = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
     int rc = -ENOTCONN;
     if (s == NULL) {
         return -errno;
@@ -58,6 +68,25 @@ static int ask(struct nlmsghdr *m)
     return rc;
 }
 
+/*
+ * The device needs no link-local address: with one, the kernel would send router solicitations and the like, which
+ * nobody answers. A machine without IPv6 refuses this, and does none of that.
+ */
+static void silence(unsigned index)
+{
+    char bytes[BYTES] = {0};
+    struct nlmsghdr *m = mnl_nlmsg_put_header(bytes);
+    m->nlmsg_type = RTM_NEWLINK;
+    struct ifinfomsg *i = mnl_nlmsg_put_extra_header(m, sizeof *i);
+    i->ifi_family = AF_UNSPEC;
+    i->ifi_index = (int)index;
+    struct nlattr *families = mnl_attr_nest_start(m, IFLA_AF_SPEC), *six = mnl_attr_nest_start(m, AF_INET6);
+    mnl_attr_put_u8(m, IFLA_INET6_ADDR_GEN_MODE, IN6_ADDR_GEN_MODE_NONE);
+    mnl_attr_nest_end(m, six);
+    mnl_attr_nest_end(m, families);
+    (void)ask(m);
+}
+
 static int set_link(unsigned index, uint32_t mtu)
 {
     char bytes[BYTES] = {0};
@@ -71,11 +100,6 @@ static int set_link(unsigned index, uint32_t mtu)
     return ask(m);
 }
 
-static size_t bytes_of(const struct ip_address *a)
-{
-    return a->version == 4 ? 4 : 16;
-}
-
 static int add_address(unsigned index, const struct ip_address *a)
 {
     char bytes[BYTES] = {0};
@@ -87,24 +111,15 @@ static int add_address(unsigned index, const struct ip_address *a)
     i->ifa_prefixlen = a->version == 4 ? WHOLE4 : WHOLE6;
     i->ifa_flags = a->version == 6 ? IFA_F_NODAD : 0; /* nobody else can have it */
     i->ifa_index = index;
-    mnl_attr_put(m, IFA_LOCAL, bytes_of(a), a->b);
-    mnl_attr_put(m, IFA_ADDRESS, bytes_of(a), a->b);
+    mnl_attr_put(m, IFA_LOCAL, tun_routes_bytes(a), a->b);
+    mnl_attr_put(m, IFA_ADDRESS, tun_routes_bytes(a), a->b);
     return ask(m);
-}
-
-static struct ip_address subnet_of(const struct ip_address *own, uint8_t length)
-{
-    struct ip_address subnet = *own;
-    for (unsigned bit = length; bit < 8 * bytes_of(own); bit++) {
-        subnet.b[bit / 8] &= (uint8_t) ~(0x80 >> bit % 8);
-    }
-    return subnet;
 }
 
 /* A route to the subnet by the device. */
 static struct nlmsghdr *route(char bytes[static BYTES], unsigned index, const struct ip_address *own, uint8_t length)
 {
-    const struct ip_address subnet = subnet_of(own, length);
+    const struct ip_address subnet = tun_routes_subnet(own, length);
     memset(bytes, 0, BYTES);
     struct nlmsghdr *m = mnl_nlmsg_put_header(bytes);
     struct rtmsg *r = mnl_nlmsg_put_extra_header(m, sizeof *r);
@@ -114,16 +129,28 @@ static struct nlmsghdr *route(char bytes[static BYTES], unsigned index, const st
     r->rtm_protocol = RTPROT_BOOT;
     r->rtm_scope = own->version == 4 ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE;
     r->rtm_type = RTN_UNICAST;
-    mnl_attr_put(m, RTA_DST, bytes_of(own), subnet.b);
+    mnl_attr_put(m, RTA_DST, tun_routes_bytes(own), subnet.b);
     mnl_attr_put_u32(m, RTA_OIF, index);
     return m;
+}
+
+/* True where TCP connections would use BBR, which does not listen to marks. */
+static bool ignores_marks(void)
+{
+    char name[16] = "";
+    int fd = open("/proc/sys/net/ipv4/tcp_congestion_control", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, name, sizeof name - 1);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return n >= 3 && strncmp(name, "bbr", 3) == 0;
 }
 
 /*
  * The subnet goes by the device, from the server's own address, with ECN. -EEXIST: another device has a route to that
  * subnet, which is not ours to take. A persistent device may have one of an earlier run, which goes first.
  */
-static int add_route(unsigned index, const struct ip_address *own, uint8_t length)
+static int add_route_with(unsigned index, const struct ip_address *own, uint8_t length, bool cubic)
 {
     char bytes[BYTES];
     struct nlmsghdr *m = route(bytes, index, own, length);
@@ -132,11 +159,21 @@ static int add_route(unsigned index, const struct ip_address *own, uint8_t lengt
     m = route(bytes, index, own, length);
     m->nlmsg_type = RTM_NEWROUTE;
     m->nlmsg_flags = NLM_F_CREATE | NLM_F_EXCL;
-    mnl_attr_put(m, RTA_PREFSRC, bytes_of(own), own->b);
+    mnl_attr_put(m, RTA_PREFSRC, tun_routes_bytes(own), own->b);
     struct nlattr *metrics = mnl_attr_nest_start(m, RTA_METRICS);
     mnl_attr_put_u32(m, RTAX_FEATURES, RTAX_FEATURE_ECN);
+    if (cubic) {
+        mnl_attr_put_strz(m, RTAX_CC_ALGO, "cubic");
+    }
     mnl_attr_nest_end(m, metrics);
     return ask(m);
+}
+
+/* A kernel without CUBIC refuses the route that asks for it. */
+static int add_route(unsigned index, const struct ip_address *own, uint8_t length)
+{
+    int rc = ignores_marks() ? add_route_with(index, own, length, true) : -EINVAL;
+    return rc == -EINVAL ? add_route_with(index, own, length, false) : rc;
 }
 
 /* ---- The device -------------------------------------------------------------------------------------------------- */
@@ -152,23 +189,46 @@ static int set_offload(int fd, bool *udp)
     return *udp || ioctl(fd, TUNSETOFFLOAD, (unsigned long)tcp) == 0 ? 0 : -errno;
 }
 
+static int refuse_file(const char *name, int error, char why[static TUN_DEVICE_WHY])
+{
+    return refuse(why, -error,
+                  "device %s: /dev/net/tun cannot be opened (%s): load the module (modprobe tun); under systemd it "
+                  "takes the drop-in /usr/share/doc/cubeway/examples/tunnel.conf, and in a container the device",
+                  name, strerror(error));
+}
+
+static int refuse_taken(const char *name, char why[static TUN_DEVICE_WHY])
+{
+    return refuse(why, -EINVAL,
+                  "device %s cannot be had: an interface of this name is there, and is no such tun: set the option "
+                  "device to another name",
+                  name);
+}
+
 static int open_tun(const char *name, bool *udp, char why[static TUN_DEVICE_WHY])
 {
     struct ifreq r = {.ifr_flags = IFF_TUN | IFF_NO_PI | IFF_VNET_HDR};
     int fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) {
-        return refuse(why, -errno,
-                      "device %s: /dev/net/tun cannot be opened (%s); under systemd it takes the drop-in "
-                      "/usr/share/doc/cubeway/examples/tunnel.conf",
-                      name, strerror(errno));
+        return refuse_file(name, errno, why);
     }
     snprintf(r.ifr_name, sizeof r.ifr_name, "%s", name);
     if (ioctl(fd, TUNSETIFF, &r) < 0) {
         int rc = -errno;
         close(fd);
-        const char *what = rc == -EPERM ? "it takes CAP_NET_ADMIN" : rc == -EBUSY ? "another process has it" : NULL;
-        return refuse(why, rc, "device %s cannot be had: %s", name,
-                      what != NULL ? what : "an interface of this name is there, and is no such tun");
+        if (rc == -EPERM) {
+            return refuse(why, rc,
+                          "device %s cannot be had: it takes CAP_NET_ADMIN: start the daemon as root, and name "
+                          "whom it is to become by the key user",
+                          name);
+        }
+        if (rc == -EBUSY) {
+            return refuse(why, rc,
+                          "device %s cannot be had: another process has it: set the option device to another "
+                          "name",
+                          name);
+        }
+        return refuse_taken(name, why);
     }
     int rc = set_offload(fd, udp);
     if (rc < 0) {
@@ -178,28 +238,56 @@ static int open_tun(const char *name, bool *udp, char why[static TUN_DEVICE_WHY]
     return fd;
 }
 
-static int refuse_route(const char *name, const struct ip_address *own, uint8_t length, const char *option,
+/* Are the network's subnets free on this machine? */
+static int check_routes(const struct tun_wish *wish, unsigned index, enum tun_fault *fault,
                         char why[static TUN_DEVICE_WHY])
 {
-    const struct ip_address subnet = subnet_of(own, length);
-    char text[ADDRESS_TEXT_BYTES];
-    return refuse(why, -EEXIST,
-                  "device %s: this machine has another route to %s/%u already: remove that route, or set the option %s "
-                  "on all servers",
-                  name, address_text(&subnet, text), length, option);
+    const struct ip_address *const own[] = {&wish->place->own4, &wish->place->own6};
+    const uint8_t length[] = {wish->place->length4, PREFIX6}, each[] = {EACH4, EACH6};
+    for (unsigned i = 0; i < 2; i++) {
+        char found[TUN_ROUTES_TEXT], text[ADDRESS_TEXT_BYTES];
+        const struct tun_routes_place place = {*own[i], length[i], each[i], index};
+        int rc = wish->force ? 0 : tun_routes_find(&place, found);
+        if (rc == 1) {
+            const struct ip_address subnet = tun_routes_subnet(own[i], length[i]);
+            *fault = i == 0 ? TUN_FAULT_SUBNET : TUN_FAULT_SUBNET6;
+            return refuse(why, -EEXIST,
+                          "device %s: this machine has another route to %s, which overlaps with the network's %s/%u: "
+                          "remove that route, set the option %s on all servers, or set force = yes",
+                          wish->name, found, address_text(&subnet, text), length[i], tun_fault_option(*fault));
+        }
+    }
+    return 0;
 }
 
-static int set_up(const char *name, const struct tunnel_place *place, bool *six, char why[static TUN_DEVICE_WHY])
+static int refuse_route(const struct tun_wish *wish, enum tun_fault *fault, enum tun_fault which,
+                        char why[static TUN_DEVICE_WHY])
 {
+    *fault = which;
+    return refuse(why, -EEXIST,
+                  "device %s: this machine has another route to the network's subnet: remove that route, or set the "
+                  "option %s on all servers",
+                  wish->name, tun_fault_option(which));
+}
+
+static int set_up(const struct tun_wish *wish, bool *six, enum tun_fault *fault, char why[static TUN_DEVICE_WHY])
+{
+    const struct tunnel_place *place = wish->place;
+    const char *name = wish->name;
     unsigned index = if_nametoindex(name);
-    int rc = set_link(index, place->mtu);
+    int rc = check_routes(wish, index, fault, why);
+    if (rc < 0) {
+        return rc;
+    }
+    silence(index);
+    rc = set_link(index, place->mtu);
     if (rc < 0) {
         return refuse(why, rc, "device %s: the MTU %u cannot be set: %s", name, place->mtu, strerror(-rc));
     }
     rc = add_address(index, &place->own4);
     rc = rc < 0 ? rc : add_route(index, &place->own4, place->length4);
     if (rc == -EEXIST) {
-        return refuse_route(name, &place->own4, place->length4, "subnet", why);
+        return refuse_route(wish, fault, TUN_FAULT_SUBNET, why);
     }
     if (rc < 0) {
         return refuse(why, rc, "device %s: its IPv4 address or route cannot be set: %s", name, strerror(-rc));
@@ -207,26 +295,71 @@ static int set_up(const char *name, const struct tunnel_place *place, bool *six,
     rc = add_address(index, &place->own6);
     rc = rc < 0 ? rc : add_route(index, &place->own6, PREFIX6);
     if (rc == -EEXIST) {
-        return refuse_route(name, &place->own6, PREFIX6, "subnet6", why);
+        return refuse_route(wish, fault, TUN_FAULT_SUBNET6, why);
     }
     *six = rc == 0;
     return 0;
 }
 
-int tun_device_open(const char *name, const struct tunnel_place *place, bool *udp, bool *six,
-                    char why[static TUN_DEVICE_WHY])
+static int check_name(const char *name, char why[static TUN_DEVICE_WHY])
 {
     if (name[0] == '\0' || strlen(name) >= IFNAMSIZ || strpbrk(name, "/ %") != NULL) {
         return refuse(why, -EINVAL, "device \"%s\": expected a name of 1 to %d letters and digits", name, IFNAMSIZ - 1);
     }
-    int fd = open_tun(name, udp, why);
+    return 0;
+}
+
+int tun_device_open(struct tun_device *out, const struct tun_wish *wish, enum tun_fault *fault,
+                    char why[static TUN_DEVICE_WHY])
+{
+    *out = (struct tun_device){.fd = -1};
+    *fault = TUN_FAULT_DEVICE;
+    int rc = check_name(wish->name, why);
+    int fd = rc < 0 ? rc : open_tun(wish->name, &out->udp, why);
     if (fd < 0) {
         return fd;
     }
-    int rc = set_up(name, place, six, why);
+    rc = set_up(wish, &out->six, fault, why);
     if (rc < 0) {
         close(fd);
         return rc;
     }
-    return fd;
+    out->fd = fd;
+    return 0;
+}
+
+/* Is the interface a tun, and no tap? */
+static bool is_tun(const char *name)
+{
+    struct ethtool_drvinfo driver = {.cmd = ETHTOOL_GDRVINFO};
+    struct ifreq r = {.ifr_data = (void *)&driver};
+    snprintf(r.ifr_name, sizeof r.ifr_name, "%s", name);
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool asked = fd >= 0 && ioctl(fd, SIOCETHTOOL, &r) == 0;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return asked && strcmp(driver.driver, "tun") == 0 && strcmp(driver.bus_info, "tun") == 0;
+}
+
+int tun_device_check(const struct tun_wish *wish, enum tun_fault *fault, char why[static TUN_DEVICE_WHY])
+{
+    *fault = TUN_FAULT_DEVICE;
+    int rc = check_name(wish->name, why);
+    if (rc < 0) {
+        return rc;
+    }
+    unsigned index = if_nametoindex(wish->name);
+    if (index != 0 && !is_tun(wish->name)) {
+        return refuse_taken(wish->name, why);
+    }
+    rc = wish->place == NULL ? 0 : check_routes(wish, index, fault, why);
+    int fd = rc < 0 ? rc : open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    if (rc == 0 && fd < 0) {
+        return refuse_file(wish->name, errno, why);
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return rc;
 }

@@ -2,8 +2,9 @@
 /*
  * tun_device.h - makes the device of a network: a tun with its addresses, its MTU and its routes.
  *
- * The routes say by which device the network's subnets go, and that TCP connections by it use ECN, so that marks of
- * full links reach them; nothing else on the machine changes. It takes CAP_NET_ADMIN, so it is done before the daemon
+ * The routes say by which device the network's subnets go, that TCP connections by it use ECN, so that marks of full
+ * links reach them, and that these connections use CUBIC where the machine's default is an algorithm that ignores marks
+ * (BBR); nothing else on the machine changes. It takes CAP_NET_ADMIN, so it is done before the daemon
  * gives up its rights; the descriptor needs none. The device goes with the descriptor, unless somebody had made it
  * before, as a persistent one.
  */
@@ -12,14 +13,41 @@
 
 #include "services/tunnel/tunnel.h"
 
-enum { TUN_DEVICE_WHY = 200 };
+enum { TUN_DEVICE_WHY = 320 };
+
+/* Which option of the service is at fault when a device cannot be had. */
+enum tun_fault { TUN_FAULT_DEVICE, TUN_FAULT_SUBNET, TUN_FAULT_SUBNET6 };
+/* "device", "subnet", "subnet6"; static. */
+const char *tun_fault_option(enum tun_fault fault);
+
+struct tun_wish {
+    const char *name;
+    /* NULL, for tun_device_check() alone: not known. */
+    const struct tunnel_place *place;
+    /* The network may take addresses for which this machine has a route. */
+    bool force;
+};
+
+struct tun_device {
+    /* Does not block; each read and write is a virtio head of 10 bytes, little-endian, and a packet. */
+    int fd;
+    /* The kernel takes and gives UDP packets with a gso size (Linux 6.2). */
+    bool udp;
+    /* The device has its IPv6 address; false where IPv6 is switched off. */
+    bool six;
+};
 
 /*
- * Gives a descriptor that does not block; each read and write is a virtio head of 10 bytes, little-endian, and a
- * packet. *udp: the kernel takes and gives UDP packets with a gso size (Linux 6.2). *six: the device has its IPv6
- * address; false where IPv6 is switched off. -errno, and in why[] a sentence that names the device and what to do.
+ * Makes the device, whose descriptor the caller closes. -errno; what is at fault in *fault, and in why[] a sentence
+ * that names the device and says what to do.
  */
-CW_MUST_CHECK int tun_device_open(const char *name, const struct tunnel_place *place, bool *udp, bool *six,
+CW_MUST_CHECK int tun_device_open(struct tun_device *out, const struct tun_wish *wish, enum tun_fault *fault,
                                   char why[static TUN_DEVICE_WHY]);
+
+/*
+ * Would tun_device_open() succeed? Makes nothing and needs no right; the device may be there, of a daemon that runs.
+ * -errno as above; -EACCES: whoever asks may not open /dev/net/tun, which says nothing of the daemon.
+ */
+CW_MUST_CHECK int tun_device_check(const struct tun_wish *wish, enum tun_fault *fault, char why[static TUN_DEVICE_WHY]);
 
 #endif

@@ -138,11 +138,31 @@ static void flush(void *context)
 
 /* ---- Opening and closing ----------------------------------------------------------------------------------------- */
 
+/* Makes the device. Otherwise why begins with the line of the option that is at fault. */
+static int make_device(struct tun_door *d, struct host *h, const char *name, struct tun_device *out,
+                       char why[static HOST_WHY])
+{
+    const char *force = host_option(h, TUNNEL_NAME, "force"), *file = host_config(h)->file;
+    const struct tun_wish wish = {name, &d->place, force != NULL && strcmp(force, "yes") == 0};
+    char problem[TUN_DEVICE_WHY], key[64], place[160] = "";
+    enum tun_fault fault;
+    int rc = tun_device_open(out, &wish, &fault, problem);
+    if (rc == 0) {
+        return 0;
+    }
+    snprintf(key, sizeof key, "service \"%s\".options.%s", TUNNEL_NAME, tun_fault_option(fault));
+    if (file[0] != '\0') {
+        snprintf(place, sizeof place, "%.140s:%u: ", file, config_line(file, key));
+    }
+    snprintf(why, HOST_WHY, "%.159sservice %s: %s", place, TUNNEL_NAME, problem);
+    return rc;
+}
+
 static int begin(struct tun_door *d, struct host *h, char why[static HOST_WHY])
 {
     const char *name = host_option(h, TUNNEL_NAME, "device");
-    char problem[TUN_DEVICE_WHY], four[ADDRESS_TEXT_BYTES], six_text[ADDRESS_TEXT_BYTES];
-    bool six = false;
+    char four[ADDRESS_TEXT_BYTES], six_text[ADDRESS_TEXT_BYTES];
+    struct tun_device device;
     name = name == NULL ? TUNNEL_DEVICE : name;
     if (visit(d, on_place) < 0) {
         snprintf(why, HOST_WHY,
@@ -150,11 +170,12 @@ static int begin(struct tun_door *d, struct host *h, char why[static HOST_WHY])
                  TUNNEL_NAME);
         return -EINVAL;
     }
-    d->fd = tun_device_open(name, &d->place, &d->door.udp, &six, problem);
-    if (d->fd < 0) {
-        snprintf(why, HOST_WHY, "service %s: %s", TUNNEL_NAME, problem);
-        return d->fd;
+    int rc = make_device(d, h, name, &device, why);
+    if (rc < 0) {
+        return rc;
     }
+    d->fd = device.fd;
+    d->door.udp = device.udp;
     snprintf(d->name, sizeof d->name, "%s", name);
     d->readable = event_new(host_base(h), d->fd, EV_READ | EV_PERSIST, on_readable, d);
     if (d->readable == NULL || event_add(d->readable, NULL) < 0 || visit(d, on_attach) < 0 || d->rc < 0) {
@@ -163,7 +184,7 @@ static int begin(struct tun_door *d, struct host *h, char why[static HOST_WHY])
     }
     LOG(host_log(h), CW_LOG_INFO, "a network is open", {"device", name},
         {"address", address_text(&d->place.own4, four)},
-        {"ipv6", six ? address_text(&d->place.own6, six_text) : "switched off on this machine"});
+        {"ipv6", device.six ? address_text(&d->place.own6, six_text) : "switched off on this machine"});
     return 0;
 }
 

@@ -14,6 +14,8 @@
 
 enum { LENGTH4_LEAST = 8, LENGTH4_MOST = 24, LENGTH6 = 48, SERVERS6_MOST = 65536 };
 
+#define SUBNET6_EXAMPLE "fd12:3456:789a::/48"
+
 __attribute__((format(printf, 2, 3))) static int refuse(char why[static ADDRESS_WHY_BYTES], const char *format, ...)
 {
     va_list args;
@@ -71,23 +73,23 @@ static int make4(struct address_plan *plan, const char *text, char why[static AD
     struct ip_address a;
     unsigned length;
     if (!read_subnet(text, &a, &length) || a.version != 4) {
-        return refuse(why, "'%s' is no IPv4 subnet: write one such as %s", text, ADDRESS_SUBNET);
+        return refuse(why, "an IPv4 subnet, for example %s", ADDRESS_SUBNET);
     }
     if (length < LENGTH4_LEAST || length > LENGTH4_MOST) {
-        return refuse(why, "a subnet has a length of /%d to /%d, '%s' has not", LENGTH4_LEAST, LENGTH4_MOST, text);
+        return refuse(why, "a subnet with a length of /%d to /%d", LENGTH4_LEAST, LENGTH4_MOST);
     }
     uint32_t base = get_be32(a.b);
     if ((base & ~mask4(length)) != 0) {
         char right[ADDRESS_TEXT_BYTES];
         put_be32(a.b, base & mask4(length));
-        return refuse(why, "'%s' names a host: the subnet is %s/%u", text, address_text(&a, right), length);
+        return refuse(why, "a subnet, and this is a host in it: write %s/%u", address_text(&a, right), length);
     }
     if (unusable4(base)) {
-        return refuse(why, "hosts have no addresses in '%s': write a private subnet such as %s", text, ADDRESS_SUBNET);
+        return refuse(why, "a subnet in which hosts have addresses, for example %s", ADDRESS_SUBNET);
     }
     if (length > longest4(plan->servers)) {
-        return refuse(why, "'%s' is too small: %u servers with a /24 each need a /%u or shorter", text, plan->servers,
-                      longest4(plan->servers));
+        return refuse(why, "a subnet of /%u or shorter, since %u servers need a /24 each", longest4(plan->servers),
+                      plan->servers);
     }
     plan->base4 = base;
     plan->length4 = (uint8_t)length;
@@ -99,34 +101,47 @@ static int make6(struct address_plan *plan, const char *text, char why[static AD
     struct ip_address a;
     unsigned length;
     if (!read_subnet(text, &a, &length) || a.version != 6 || length != LENGTH6) {
-        return refuse(why, "'%s' is no IPv6 subnet with the length /48: write one such as fd12:3456:789a::/48", text);
+        return refuse(why, "an IPv6 subnet with the length /48, for example " SUBNET6_EXAMPLE);
     }
     if (a.b[0] == 0xff || (a.b[0] == 0xfe && a.b[1] >> 6 == 2) || get_be32(a.b) == 0) {
-        return refuse(why, "'%s' is no subnet for servers: write a unique local one such as fd12:3456:789a::/48", text);
+        return refuse(why, "a unique local subnet, for example " SUBNET6_EXAMPLE);
     }
     uint64_t low = (uint64_t)get_be16(a.b + 6) << 48 | get_be64(a.b + 8);
     if (low != 0) {
-        return refuse(why, "'%s' has bits behind its 48th: they must be zero", text);
+        return refuse(why, "no bits behind the 48th, for example " SUBNET6_EXAMPLE);
     }
     memcpy(plan->prefix6, a.b, sizeof plan->prefix6);
     return 0;
 }
 
-int address_plan_make(struct address_plan *plan, const char *subnet4, const char *subnet6, uint32_t cluster, cw_job job,
-                      cw_server servers, char why[static ADDRESS_WHY_BYTES])
+static void prefix6_of(struct address_plan *plan, uint32_t cluster, cw_dims dims, cw_job job)
 {
-    why[0] = '\0';
-    *plan = (struct address_plan){.servers = servers};
-    if (servers > SERVERS6_MOST) {
-        return refuse(why, "%u servers are more than an IPv6 subnet of /48 has room for", servers);
-    }
     /* All servers compute this alike, and nothing in it is a secret. */
-    uint64_t hash = digest_of_words((const uint64_t[]){cluster, job}, 2);
+    uint64_t extent = (uint64_t)dims.x << 32 | (uint64_t)dims.y << 16 | dims.z;
+    uint64_t hash = digest_of_words((const uint64_t[]){cluster, extent, job}, 3);
     plan->prefix6[0] = 0xfd;
     put_be32(plan->prefix6 + 1, (uint32_t)(hash >> 8));
     plan->prefix6[5] = (uint8_t)hash;
-    int rc = make4(plan, subnet4 == NULL ? ADDRESS_SUBNET : subnet4, why);
-    return rc < 0 || subnet6 == NULL ? rc : make6(plan, subnet6, why);
+}
+
+int address_plan_make(struct address_plan *plan, const struct address_wish *wish, enum address_fault *fault,
+                      char why[static ADDRESS_WHY_BYTES])
+{
+    const cw_server servers = (cw_server)wish->dims.x * wish->dims.y * wish->dims.z;
+    why[0] = '\0';
+    *plan = (struct address_plan){.servers = servers};
+    *fault = ADDRESS_OF_TORUS;
+    if (servers > SERVERS6_MOST) {
+        return refuse(why, "%u servers are more than an IPv6 subnet of /48 has room for", servers);
+    }
+    prefix6_of(plan, wish->cluster, wish->dims, wish->job);
+    *fault = ADDRESS_OF_SUBNET;
+    int rc = make4(plan, wish->subnet4 == NULL ? ADDRESS_SUBNET : wish->subnet4, why);
+    if (rc < 0 || wish->subnet6 == NULL) {
+        return rc;
+    }
+    *fault = ADDRESS_OF_SUBNET6;
+    return make6(plan, wish->subnet6, why);
 }
 
 /* ---- Asking ------------------------------------------------------------------------------------------------------ */

@@ -4,8 +4,9 @@
  *
  * Of IPv4 the network has a subnet, 10.64.0.0/12 unless configured; server n has the /24 that begins at base + 256 n.
  * There host 1 is the server itself and 2..254 are for what runs on it (containers); 0 and 255 are nobody's. Of IPv6
- * the network has a unique local /48 (RFC 4193), 40 bits of which follow from the cluster's id and the network's job
- * unless configured; server n has the /64 with the number n, and there ::1 is the server itself, and 0 nobody's.
+ * the network has a unique local /48 (RFC 4193), 40 bits of which follow from the cluster's number, the dims and the
+ * network's job unless configured; server n has the /64 with the number n, and there ::1 is the server itself, and 0
+ * nobody's.
  *
  * A server's number is cw_server, 0..N-1. All servers of a cluster must have one plan.
  */
@@ -27,14 +28,26 @@ struct address_plan {
     uint8_t prefix6[6];
 };
 
+/* What a plan is made of. */
+struct address_wish {
+    /* "A.B.C.D/LENGTH" with a length of 8..24; NULL: ADDRESS_SUBNET. */
+    const char *subnet4;
+    /* "PREFIX::/48"; NULL: the one that follows from cluster, dims and job. */
+    const char *subnet6;
+    uint32_t cluster;
+    cw_dims dims;
+    cw_job job;
+};
+
+/* What a plan cannot be made of: the number of servers, or one of the two texts. */
+enum address_fault { ADDRESS_OF_TORUS, ADDRESS_OF_SUBNET, ADDRESS_OF_SUBNET6 };
+
 /*
- * Makes the plan of a network for a torus of that many servers. subnet4 is "A.B.C.D/LENGTH" with a length of 8..24,
- * subnet6 "PREFIX::/48"; NULL: the usual one. 0, or -EINVAL and in why[] a sentence that says what is wrong and what to
- * write.
+ * Makes the plan of a network. 0; or -EINVAL, with what is at fault in *fault, and in why[] what was expected of that
+ * text ("an IPv4 subnet, for example .."), or of a torus with too many servers a whole sentence.
  */
-CW_MUST_CHECK int address_plan_make(struct address_plan *plan, const char *subnet4, const char *subnet6,
-                                    uint32_t cluster, cw_job job, cw_server servers,
-                                    char why[static ADDRESS_WHY_BYTES]);
+CW_MUST_CHECK int address_plan_make(struct address_plan *plan, const struct address_wish *wish,
+                                    enum address_fault *fault, char why[static ADDRESS_WHY_BYTES]);
 
 /* The server that has the address; CW_SERVER_NONE: nobody has it. */
 cw_server address_server(const struct address_plan *plan, const struct ip_address *a);

@@ -14,7 +14,7 @@ static const struct {
     [TUNNEL_OPTION] = {"option", "The packet has an IPv4 option that routes, or an IPv6 routing header of type 0."},
     [TUNNEL_OFFLOAD] = {"offload", "What the device or the other server says of a packet contradicts the packet."},
     [TUNNEL_SOURCE] = {"source", "The source address is not one of the server that sends the packet."},
-    [TUNNEL_OUTSIDE] = {"outside", "The destination is in no subnet of this network."},
+    [TUNNEL_OUTSIDE] = {"outside", "No server of this network has the destination."},
     [TUNNEL_NOT_HERE] = {"not-here", "A piece came to this server with the address of another one."},
     [TUNNEL_MULTICAST] = {"multicast", "The packet is for many, which this network does not carry."},
     [TUNNEL_TOO_BIG] = {"too-big", "The packet is longer than what one frame takes."},

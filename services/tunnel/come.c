@@ -7,6 +7,7 @@
 #include "services/tunnel/mutant.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Memory of all strands; a piece counts as a frame, since packets in a service's hands are counted (service.h). */
@@ -124,6 +125,36 @@ static enum tunnel_cause judge(const struct tunnel *t, cw_server from, const uin
     return judge_came(&t->plan, t->self, from, &p);
 }
 
+/*
+ * A server that sends from addresses outside our subnets has another plan (address.h), and no program of it can speak
+ * with ours. That is said once a minute, with what to write.
+ */
+static void note_unlike(struct tunnel *t, cw_server from, const uint8_t *packet, size_t length)
+{
+    struct ip_packet p;
+    struct ip_address source;
+    char address[ADDRESS_TEXT_BYTES], own[ADDRESS_TEXT_BYTES], text[240];
+    cw_time now = cw_now(t->s);
+    if (ip_read(packet, length, &p) != TUNNEL_GOOD) {
+        return;
+    }
+    ip_source(&p, &source);
+    if (address_inside(&t->plan, &source) || (t->unlike && cw_time_since(now, t->unlike_at).ns < CW_SEC(60).ns)) {
+        return;
+    }
+    const cw_coord c = cw_server_coord(t->s, from);
+    struct ip_address mine;
+    t->unlike = true;
+    t->unlike_at = now;
+    address_of(&t->plan, t->self, source.version, &mine);
+    snprintf(text, sizeof text,
+             "server %u,%u,%u sends from %s, which is in no subnet of this network, where we have %s: write the same "
+             "option %s on all servers",
+             c.x, c.y, c.z, address_text(&source, address), address_text(&mine, own),
+             source.version == 4 ? "subnet" : "subnet6");
+    cw_log(t->s, CW_LOG_WARN, text);
+}
+
 /* A server on the way kept the packet for long: TCP hears of it, if it can (RFC 6040). */
 static void hear_mark(struct tunnel *t, uint8_t *packet)
 {
@@ -147,6 +178,9 @@ cw_verdict come_packet(struct tunnel *t, cw_packet *p, const cw_rx *rx)
     enum tunnel_cause cause = judge(t, from, data, length, &head);
     if (cause != TUNNEL_GOOD) {
         tunnel_drop(t, cause);
+        if (cause == TUNNEL_SOURCE) {
+            note_unlike(t, from, data + TUNNEL_HEAD_BYTES, length - TUNNEL_HEAD_BYTES);
+        }
         return CW_DROP;
     }
     if (rx->marked) {

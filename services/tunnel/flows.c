@@ -182,6 +182,11 @@ void flows_sent(struct flows *f, struct flow_packet *p, uint32_t bytes, bool all
     }
 }
 
+size_t flows_waiting(const struct flows *f, uint64_t hash)
+{
+    return f->flow[hash % FLOWS].bytes;
+}
+
 /* ---- All of them ------------------------------------------------------------------------------------------------- */
 
 void flows_reroute(struct flows *f, cw_links (*links)(void *context, const struct flow_packet *p))

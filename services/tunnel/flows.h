@@ -95,6 +95,9 @@ void flows_sent(struct flows *f, struct flow_packet *p, uint32_t bytes, bool all
  */
 void flows_reroute(struct flows *f, cw_links (*links)(void *context, const struct flow_packet *p));
 
+/* Bytes that wait in the queue of the flow with that hash. */
+size_t flows_waiting(const struct flows *f, uint64_t hash);
+
 /* For CHECK_SLOW: are counts, rounds and queues of one mind? */
 bool flows_valid(const struct flows *f);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * internal.h - the state of one network on one server, for the three files that work on it: tunnel.c opens and closes
- * it and answers operators, leave.c has what leaves this server, come.c what comes to it.
+ * internal.h - the state of one network on one server, for the files that work on it: tunnel.c opens and closes it,
+ * leave.c has what leaves this server, come.c what comes to it, and answer.c what operators ask.
  */
 #ifndef SERVICES_TUNNEL_INTERNAL_H
 #define SERVICES_TUNNEL_INTERNAL_H
@@ -32,6 +32,17 @@ enum tunnel_count {
     TUNNEL_COUNTS,
 };
 
+/* What operators are shown of a flow: of the connection that used its queue last. */
+struct leave_flow {
+    uint64_t hash;
+    struct ip_address from, to;
+    uint16_t ports[2]; /* 0 where there are none */
+    uint8_t protocol;
+    cw_server server;
+    uint64_t packets, bytes;
+    cw_time last;
+};
+
 struct tunnel {
     cw_svc *s;
     struct address_plan plan;
@@ -39,9 +50,16 @@ struct tunnel {
     uint32_t mtu;
     /* Of this start: see head.h. */
     uint16_t life;
+    /* The name of the door's device, for operators. */
+    const char *device;
     cw_counter *count[TUNNEL_COUNTS], *drop[TUNNEL_CAUSES];
+    /* What the counters of `drop` say. */
+    uint64_t dropped[TUNNEL_CAUSES];
     cw_histogram *lateness;
     struct icmp_rate rate;
+    /* A server with other subnets was told of, and when. */
+    bool unlike;
+    cw_time unlike_at;
     /* All below is there while there is a door. */
     bool attached;
     struct tunnel_door door;
@@ -49,6 +67,7 @@ struct tunnel {
     struct strands strands;
     struct join *join; /* TUNNEL_JOINS of them */
     bool flush_asked;
+    struct leave_flow *seen; /* FLOWS of them, by the flow's queue; packets 0: none */
     /* Of the next piece, by server and strand. */
     uint32_t (*number)[TUNNEL_STRANDS];
     /* By server: when it left the view last, or when the door was opened. */

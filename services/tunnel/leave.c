@@ -86,10 +86,12 @@ int leave_open(struct tunnel *t)
                                   .context = t};
     t->number = calloc(t->servers, sizeof *t->number);
     t->gone = calloc(t->servers, sizeof *t->gone);
-    int rc = t->number == NULL || t->gone == NULL ? -ENOMEM : flows_open(&t->flows, &config);
+    t->seen = calloc(FLOWS, sizeof *t->seen);
+    int rc = t->number == NULL || t->gone == NULL || t->seen == NULL ? -ENOMEM : flows_open(&t->flows, &config);
     if (rc < 0) {
         free(t->number);
         free(t->gone);
+        free(t->seen);
         return rc;
     }
     for (cw_server i = 0; i < t->servers; i++) {
@@ -103,6 +105,7 @@ void leave_close(struct tunnel *t)
     flows_close(&t->flows);
     free(t->number);
     free(t->gone);
+    free(t->seen);
 }
 
 static void poll_links(struct tunnel *t)
@@ -195,6 +198,24 @@ static struct waiting *copy(struct tunnel *t, const struct ip_packet *p, const s
     return w;
 }
 
+/* For operators: which connection uses the queue, and how much it has sent. */
+static void note_flow(struct tunnel *t, uint64_t hash, const struct ip_packet *p, cw_server to)
+{
+    struct leave_flow *f = &t->seen[hash % FLOWS];
+    if (f->packets == 0 || f->hash != hash) {
+        *f = (struct leave_flow){.hash = hash, .protocol = p->protocol, .server = to};
+        ip_source(p, &f->from);
+        ip_destination(p, &f->to);
+        if (ip_checksum_at(p) != 0) {
+            f->ports[0] = get_be16(p->bytes + p->ip_head);
+            f->ports[1] = get_be16(p->bytes + p->ip_head + 2);
+        }
+    }
+    f->packets++;
+    f->bytes += p->length;
+    f->last = cw_now(t->s);
+}
+
 void leave_read(struct tunnel *t, const uint8_t *head, uint8_t *packet, size_t length)
 {
     struct ip_packet p;
@@ -220,6 +241,7 @@ void leave_read(struct tunnel *t, const uint8_t *head, uint8_t *packet, size_t l
         return;
     }
     uint64_t hash = flow_hash(&p);
+    note_flow(t, hash, &p, to);
     w->to = to;
     w->strand = (uint8_t)((hash >> 32) % TUNNEL_STRANDS);
     w->flow.links = links;

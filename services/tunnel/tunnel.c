@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tunnel.c - the service's table: options, the door, counters, and what operators ask. */
+/* tunnel.c - the service's table: options, the door, and counters. */
 #include "services/tunnel/tunnel.h"
 
 #include "services/reply/metrics.h"
 #include "services/reply/refuse.h"
 #include "services/reply/servers.h"
+#include "services/tunnel/answer.h"
 #include "services/tunnel/internal.h"
 
 #include "base/check.h"
@@ -32,6 +33,7 @@ static const struct metric counts[TUNNEL_COUNTS] = {
 void tunnel_drop(struct tunnel *t, enum tunnel_cause cause)
 {
     cw_counter_add(t->drop[cause], 1);
+    t->dropped[cause]++;
 }
 
 void tunnel_write(struct tunnel *t, const struct ip_packet *p, const struct offload *offload)
@@ -129,21 +131,45 @@ static int read_mtu(cw_svc *s, struct tunnel *t)
     return 0;
 }
 
+static int read_plan(cw_svc *s, struct tunnel *t)
+{
+    char why[ADDRESS_WHY_BYTES];
+    const char *cluster = cw_option(s, "cluster"), *subnet4 = cw_option(s, "subnet"),
+               *subnet6 = cw_option(s, "subnet6");
+    enum address_fault fault;
+    char *end = NULL;
+    unsigned long number = cluster == NULL ? 0 : strtoul(cluster, &end, 10);
+    if (cluster != NULL && (*cluster < '0' || *cluster > '9' || *end != '\0' || number > UINT32_MAX)) {
+        return refuse_setting(s, "cluster", cluster, "a whole number from 0 to 4294967295");
+    }
+    const struct address_wish wish = {
+        .subnet4 = subnet4, .subnet6 = subnet6, .cluster = (uint32_t)number, .dims = cw_torus(s), .job = cw_job_of(s)};
+    int rc = address_plan_make(&t->plan, &wish, &fault, why);
+    if (rc == 0) {
+        return 0;
+    }
+    if (fault == ADDRESS_OF_TORUS) {
+        cw_log(s, CW_LOG_ERROR, why);
+        return rc;
+    }
+    return fault == ADDRESS_OF_SUBNET ? refuse_setting(s, "subnet", subnet4 != NULL ? subnet4 : ADDRESS_SUBNET, why)
+                                      : refuse_setting(s, "subnet6", subnet6, why);
+}
+
 static int open_service(cw_svc *s, void *state)
 {
     struct tunnel *t = state;
-    char why[ADDRESS_WHY_BYTES];
-    cw_dims d = cw_torus(s);
     t->s = s;
     t->self = cw_server_id(s, cw_self(s));
-    t->servers = servers_of(d);
-    (void)cw_option(s, "device"); /* the door's */
-    /* The service does not know its cluster: torus of other lengths have other prefixes. */
-    uint32_t cluster = (uint32_t)d.x << 16 | (uint32_t)d.y << 8 | d.z;
-    int rc = address_plan_make(&t->plan, cw_option(s, "subnet"), cw_option(s, "subnet6"), cluster, cw_job_of(s),
-                               t->servers, why);
+    t->servers = servers_of(cw_torus(s));
+    const char *force = cw_option(s, "force"); /* what it means is the door's */
+    t->device = cw_option(s, "device");
+    t->device = t->device != NULL ? t->device : TUNNEL_DEVICE;
+    if (force != NULL && strcmp(force, "yes") != 0 && strcmp(force, "no") != 0) {
+        return refuse_setting(s, "force", force, "yes or no");
+    }
+    int rc = read_plan(s, t);
     if (rc < 0) {
-        cw_log(s, CW_LOG_ERROR, why);
         return rc;
     }
     rc = read_mtu(s, t);
@@ -202,87 +228,10 @@ static bool peek_packet(cw_svc *s, void *state, cw_place place, cw_link link, cw
     return t->attached && leave_peek(t, link, out);
 }
 
-/* ---- Operators --------------------------------------------------------------------------------------------------- */
-
-static void tell_address(cw_request *r, const char *name, const struct tunnel *t, cw_server server, uint8_t version)
-{
-    char text[ADDRESS_TEXT_BYTES];
-    struct ip_address a;
-    address_of(&t->plan, server, version, &a);
-    cw_request_text(r, name, address_text(&a, text));
-}
-
-static int command_status(struct tunnel *t, cw_request *r)
-{
-    const struct strands_counts *in = &t->strands.counts;
-    const struct flows_counts *out = &t->flows.counts;
-    cw_request_text(r, "door", t->attached ? "open" : "none");
-    tell_address(r, "ipv4", t, t->self, 4);
-    tell_address(r, "ipv6", t, t->self, 6);
-    cw_request_int(r, "mtu", t->mtu);
-    cw_request_int(r, "waiting", t->flows.packets);
-    cw_request_int(r, "waiting_bytes", (int64_t)t->flows.bytes);
-    cw_request_int(r, "sent", (int64_t)out->sent);
-    cw_request_int(r, "marked", (int64_t)out->marked);
-    cw_request_int(r, "in_order", (int64_t)in->in_order);
-    cw_request_int(r, "filled", (int64_t)in->filled);
-    cw_request_int(r, "given_up", (int64_t)in->given_up);
-    cw_request_int(r, "late_after_all", (int64_t)in->late_after_all);
-    cw_request_int(r, "lateness_p99_ns", cw_histogram_quantile(t->lateness, 990).ns);
-    return 0;
-}
-
-static int command_explain(struct tunnel *t, cw_request *r, const char *word)
-{
-    struct ip_address a;
-    char text[ADDRESS_TEXT_BYTES], first[32];
-    if (address_read(word, &a) < 0) {
-        return refuse_request(r, "'%.80s' is no IP address: write one such as 10.64.11.1", word);
-    }
-    cw_server server = address_server(&t->plan, &a);
-    cw_request_text(r, "address", address_text(&a, text));
-    if (server == CW_SERVER_NONE) {
-        bool inside = address_inside(&t->plan, &a);
-        return refuse_request(r, "%s is %s", text,
-                              inside ? "in the subnet of this network, and no server has it"
-                                     : "in no subnet of this network");
-    }
-    cw_coord c = cw_server_coord(t->s, server);
-    cw_links links = cw_links_to(t->s, c);
-    size_t used = 0;
-    first[0] = '\0';
-    for (unsigned link = 0; link < CW_LINK_COUNT; link++) {
-        if ((links >> link & 1) != 0) {
-            used += (size_t)snprintf(first + used, sizeof first - used, "%s%s", used == 0 ? "" : " ",
-                                     (const char *[]){"+x", "-x", "+y", "-y", "+z", "-z"}[link]);
-        }
-    }
-    tell_server(r, "server", c);
-    cw_request_int(r, "id", server);
-    cw_request_text(r, "reachable", cw_reachable(t->s, c) ? "yes" : "no");
-    cw_request_text(r, "links", first);
-    cw_request_int(r, "hops", cw_distance(t->s, cw_self(t->s), c));
-    cw_request_int(r, "hole_wait_ns", t->attached ? strands_wait(&t->strands, server).ns : 0);
-    return 0;
-}
-
-static const cw_command commands[] = {
-    {"status", "", "Addresses, MTU, what waits, and how pieces came: in order, late, or not at all."},
-    {"explain", "ADDRESS", "Which server has an address, whether it can be reached, and by which links."},
-    {0},
-};
-
 static int on_command(cw_svc *s, void *state, cw_request *r, int argc, const char *const *argv)
 {
     (void)s;
-    const char *word = argc >= 1 ? argv[0] : "";
-    if (strcmp(word, "status") == 0 && argc == 1) {
-        return command_status(state, r);
-    }
-    if (strcmp(word, "explain") == 0 && argc == 2) {
-        return command_explain(state, r, argv[1]);
-    }
-    return refuse_request(r, "there are: status, explain ADDRESS; not '%.80s'", word);
+    return answer_command(state, r, argc, argv);
 }
 
 const cw_service tunnel_service = {
@@ -301,5 +250,5 @@ const cw_service tunnel_service = {
     .peek_packet = peek_packet,
     .exports = &api,
     .exports_version = TUNNEL_API_VERSION,
-    .commands = commands,
+    .commands = answer_commands,
 };

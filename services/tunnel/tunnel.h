@@ -6,8 +6,9 @@
  * its host opens it, and does nothing without a *door*: what brings packets that programs on this server send, and
  * takes those that are for them. In the daemon that is a tun (daemon/listeners/tun_door.h); in tests it is the test.
  *
- * Options, as of cw_option(): subnet (10.64.0.0/12), subnet6 (a /48 that follows from the job and the dims), mtu (what
- * one frame takes, or less), device (the door's).
+ * Options, as of cw_option(): subnet (10.64.0.0/12), subnet6 (a /48 that follows from the cluster, the dims and the
+ * job), cluster (the daemon gives its own where the file says nothing; 0 where there is no daemon), mtu (what one frame
+ * takes, or less), device and force (the door's).
  */
 #ifndef SERVICES_TUNNEL_TUNNEL_H
 #define SERVICES_TUNNEL_TUNNEL_H

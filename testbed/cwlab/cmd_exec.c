@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* namespaces */
 /* cmd_exec.c - other programs in a server's network namespace: exec and shell. */
 #include "testbed/cwlab/lend.h"
+#include "testbed/cwlab/names.h"
 #include "testbed/cwlab/target.h"
 
 #include <errno.h>
@@ -31,6 +32,9 @@ static int enter(const struct program_command *self, const struct lab *lab, cw_s
         rc = program_refuse(self, "the namespace of %s cannot be entered: %s", server, strerror(errno));
     }
     peer_close(&p);
+    if (rc == 0 && lab_has_tunnel(lab)) {
+        (void)!names_lend(lab); /* names are a comfort: addresses do without */
+    }
     return rc == 0 ? PROGRAM_GO : rc;
 }
 
@@ -71,10 +75,12 @@ const struct program_command command_exec = {
     .words = "[--name LAB] SERVER [--] COMMAND...",
     .text = "Standard input, output and error are passed on, and so is the exit code. In the command's environment\n"
             "CUBEWAY_SOCKET names the daemon of the server, so that cwctl asks that one; CWLAB_SERVER and CWLAB_NAME\n"
-            "are the server and the lab, and the programs of cubeway are on the PATH.",
+            "are the server and the lab, and the programs of cubeway are on the PATH. In a lab with --tunnel, servers\n"
+            "have names in /etc/hosts there: 1-0-2.cube, and s11.cube for the one with number 11.",
     .example = "  cwlab exec 0,0,0 ip -s link show px\n"
                "  cwlab exec 0,0,0 tcpdump -ni px -c 10\n"
-               "  cwlab exec 0,0,0 cwctl links",
+               "  cwlab exec 0,0,0 cwctl links\n"
+               "  cwlab exec 0,0,0 ping -c 3 1-0-2.cube",
     .run = exec_in,
 };
 

@@ -26,7 +26,7 @@ struct choice {
     cw_span patience;
     struct option_words services;
     double wanted; /* the result of scale_wanted() */
-    bool json, quiet, foreground, no_wait, no_grants, strict;
+    bool json, quiet, foreground, no_wait, no_grants, strict, tunnel;
 };
 
 /* ---- What is wanted ---------------------------------------------------------------------------------------------- */
@@ -93,6 +93,19 @@ static int add_service(const struct program_command *self, struct lab *lab, cons
     }
     snprintf(lab->service[lab->services++], LAB_PATH, "%s", whole);
     free(whole);
+    return PROGRAM_GO;
+}
+
+/* What each daemon would say at its start is said once, before there is a lab. */
+static int check_tunnel(const struct program_command *self, const struct lab *lab)
+{
+    if (lab_has_tunnel(lab) && lab->driver == LAB_PROCESS) {
+        return program_refuse(self, "--tunnel needs a namespace for each server: --driver process has no devices");
+    }
+    if (lab_has_tunnel(lab) && access("/dev/net/tun", R_OK | W_OK) < 0) {
+        return program_refuse(self, "--tunnel: /dev/net/tun cannot be opened: %s%s", strerror(errno),
+                              errno == ENOENT ? "; modprobe tun makes it" : "");
+    }
     return PROGRAM_GO;
 }
 
@@ -187,6 +200,8 @@ static int read_choice(const struct program_command *self, struct choice *c, con
     for (int i = 0; i < c->services.count && code == PROGRAM_GO; i++) {
         code = add_service(self, lab, c->services.word[i]);
     }
+    code = code == PROGRAM_GO && c->tunnel ? add_service(self, lab, LAB_TUNNEL) : code;
+    code = code == PROGRAM_GO ? check_tunnel(self, lab) : code;
     if (code != PROGRAM_GO) {
         return code;
     }
@@ -402,6 +417,8 @@ static int run(const struct program_command *self, int argc, char **argv)
          false},
         {"service", OPTION_LIST, &c.services, "FILE.so|NAME",
          "a module for every server, or a built-in service to configure; may be repeated", false},
+        {"tunnel", OPTION_FLAG, &c.tunnel, NULL,
+         "each server has a device cw0, by which any program speaks TCP/IP with the others (--service ip)", false},
         {"no-grants", OPTION_FLAG, &c.no_grants, NULL, "services of --service may send nothing before cwctl job grant",
          false},
         {"strict", OPTION_FLAG, &c.strict, NULL, "daemons log each misuse of the service API (or CUBEWAY_STRICT=1)",
@@ -444,6 +461,7 @@ const struct program_command command_up = {
     .example = "  cwlab up 3x3x3\n"
                "  cwlab up 4x4x2 --name small --rate 100mbit --mtu 1500 --timers fast\n"
                "  cwlab up 3x3x3 --service hitcount-build/hitcount.so\n"
+               "  cwlab up 3x3x3 --tunnel && cwlab exec 0,0,0 ping -c 3 10.64.5.1\n"
                "  cwlab up 3x3x3 --service kvcache && cwlab exec 0,0,0 memcstat --servers=127.0.0.1",
     .run = run,
 };

@@ -94,7 +94,8 @@ FOLDERS = (
     Folder(CTL, 5, CTL, (CONTRACTS, BASE, CAPTURE, COMMANDLINE, SEAL, JOBFILE, MESSAGE), False),
     Folder(TESTBED, 5, TESTBED,
            (*GROUND, LINKSTATE, NMU, SEAL, JOBFILE, MESSAGE, BENCH, SERVICE_LIST, SCENARIO), False),
-    Folder(CWLAB, 5, CWLAB, (CONTRACTS, BASE, WIRE, COMMANDLINE, MESSAGE, SERVICE_LIST, SCENARIO, TESTBED), False),
+    Folder(CWLAB, 5, CWLAB, (CONTRACTS, BASE, WIRE, COMMANDLINE, MESSAGE, TUNNEL, SERVICE_LIST, SCENARIO, TESTBED),
+           False),
 )
 
 
@@ -139,7 +140,8 @@ SYSTEM_HOMES = {
                  "services/kvcache/memcached/connection.c", "services/kvcache/memcached/gateway.c"),
     "jansson.h": ("scenario/report.c", "formats/message/message.c"),
     # links are watched, links are built, a tun is given its addresses
-    "libmnl/*": ("shim/carrier.c", "testbed/veth.c", "daemon/listeners/tun_device.c"),
+    "libmnl/*": ("shim/carrier.c", "testbed/veth.c", "daemon/listeners/tun_device.c",
+                 "daemon/listeners/tun_routes.c"),
     "cap-ng.h": ("daemon/host/privileges.c",),
     "pcap*": ("shim/pcap.c", "shim/replay.c"),  # live, and from a file
     "bpf/*": ("shim/relay.c", "shim/relay.bpf.c"),

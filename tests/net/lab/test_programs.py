@@ -35,6 +35,10 @@ kv delete a
 kv flush
 kv stats
 kv hot
+tunnel status
+tunnel flows
+tunnel explain 10.64.0.1
+hosts
 counters
 drops
 top --rounds 1

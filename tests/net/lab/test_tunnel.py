@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """`cwlab up --service ip`: programs that know nothing of the torus speak TCP and UDP across it."""
 
+import hashlib
+import json
 import os
+import shutil
 import signal
 
 import lab_kit
@@ -22,7 +25,7 @@ def echo(u):
     while True:
         data, who = u.recvfrom(65536)
         u.sendto(data, who)
-s = socket.create_server(("0.0.0.0", 5001), backlog=64)
+s = socket.create_server(("::", 5001), family=socket.AF_INET6, backlog=64, dualstack_ipv6=True)
 u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 u.bind(("0.0.0.0", 5002))
 threading.Thread(target=echo, args=(u,), daemon=True).start()
@@ -102,7 +105,8 @@ class Tunnel(lab_kit.Case):
     def begin(self, dims):
         if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
             self.skipTest("no /dev/net/tun here")
-        self.up(dims, "--service", "ip")
+        # Longer timers: beside other work no server is to take another for dead while programs speak.
+        self.up(dims, "--tunnel", "--scale", "4")
         self.wait_all(eval(dims.replace("x", "*")))
 
     def serve(self, *servers):
@@ -123,9 +127,94 @@ class Tunnel(lab_kit.Case):
         # Server 1,1,1 is number 13, three hops away by six shortest paths; the others are neighbours.
         self.python("0,0,0", SENDER, "8", "10.64.13.1", "10.64.1.1", "10.64.18.1", "10.64.13.1")
         self.python("0,0,0", DATAGRAMS, "10.64.13.1")
-        told = lab_kit.run("ctl", "0,0,0", "service", "ip", "explain", "10.64.13.1").stdout
+        self.commands()
+        self.names()
+
+    def commands(self):
+        """What cwctl shows of the network, after connections to 10.64.13.1."""
+        told = run("ctl", "0,0,0", "service", "ip", "explain", "10.64.13.1").stdout
         self.assertRegex(told, r"server +1,1,1")
         self.assertRegex(told, r"hops +3")
+        said = lab_kit.ask("ctl", "0,0,0", "tunnel", "explain", "10.64.13.1")
+        self.assertEqual((said["server"], said["reachable"], said["links"]), ("1,1,1", True, ["+x", "+y", "+z"]))
+        self.assertEqual(run("ctl", "0,0,0", *said["grant"].split()[1:]).returncode, 0)
+        self.assertIn("no server has it", run("ctl", "0,0,0", "tunnel", "explain", "10.64.99.1", code=2).stderr)
+        said = lab_kit.ask("ctl", "0,0,0", "tunnel", "status")
+        self.assertEqual((said["door"], said["device"], said["ipv4"]), ("open", "cw0", "10.64.0.1"))
+        self.assertGreater(said["in_order"], 100)
+        self.assertIn("lateness, 99 of 100", run("ctl", "0,0,0", "tunnel", "status").stdout)
+        flows = lab_kit.lines("ctl", "0,0,0", "tunnel", "flows")
+        self.assertIn(("tcp", "1,1,1"), {(flow["protocol"], flow["server"]) for flow in flows})
+        self.assertEqual(flows, sorted(flows, key=lambda flow: -flow["bytes"]))
+
+    def names(self):
+        """cwctl hosts and the lab's own /etc/hosts agree; a program goes to a name, by IPv6."""
+        hosts = run("ctl", "1,0,2", "hosts").stdout
+        self.assertEqual(len(hosts.splitlines()), 54)
+        self.assertIn("10.64.13.1 1-1-1.cube s13.cube\n", hosts)
+        self.assertIn(hosts, run("exec", "0,0,0", "cat", "/etc/hosts").stdout)
+        self.python("0,0,0", SENDER, "2", "1-1-1.cube")  # IPv6, which names resolve to first
+
+    def start(self, server, *words):
+        """A program that serves until the test ends."""
+        ready = os.path.join(self.folder, "started-" + server + os.path.basename(words[0]))
+        line = 'echo $$ > "$0.new" && mv "$0.new" "$0" && exec "$@" >/dev/null 2>&1 </dev/null'
+        run("exec", server, "/bin/sh", "-c", 'setsid /bin/sh -c "$0" "$@" &', line, ready, *words)
+        lab_kit.until(f"{words[0]} at {server}", lambda: os.path.exists(ready))
+        with open(ready, encoding="ascii") as file:
+            self.addCleanup(os.kill, int(file.read()), signal.SIGKILL)
+
+    def iperf(self, *words):
+        """Bytes that came, there and back; iperf3 says by its exit code whether the connections ended well."""
+        done = run("exec", "0,0,0", "iperf3", "-J", *words, code=None)
+        said = json.loads(done.stdout)
+        self.assertEqual((done.returncode, said.get("error")), (0, None), words)
+        return [said["end"][name]["bytes"] for name in ("sum_received", "sum_received_bidir_reverse")
+                if name in said["end"]]
+
+    def pings(self, *words, code=0):
+        return run("exec", "0,0,0", "ping", "-c", "3", "-i", "0.01", "-W", "5", *words, code=code)
+
+    def test_programs_that_everybody_has(self):
+        """ping, tracepath, iperf3 and curl, over IPv4 and IPv6, at the MTU and above."""
+        for program in "ping", "tracepath", "iperf3", "curl":
+            if shutil.which(program) is None:
+                self.skipTest(f"no {program} here")
+        self.begin("2x2x2")
+        mtu, far = 8944, "1-1-1.cube"
+        for version, heads, address in ("-4", 28, "10.64.7.1"), ("-6", 48, far):
+            self.pings(version, far)
+            self.pings(version, "-M", "do", "-s", str(mtu - heads), far)
+            self.assertRegex(self.pings(version, "-M", "do", "-w", "1", "-s", str(mtu - heads + 1), far, code=1).stderr,
+                             "message too long, mtu[=:] ?8944")
+            self.pings(version, "-M", "dont", "-s", "60000", far)  # in fragments
+            said = run("exec", "0,0,0", "tracepath", version, "-n", far).stdout
+            self.assertIn("Resume: pmtu 8944 hops 1 back 1", said)
+            self.assertTrue(address == far or address in said, said)
+        megabyte = 1 << 20
+        self.start("1,1,1", "iperf3", "-s")
+        lab_kit.until("iperf3 answers", lambda: run("exec", "0,0,0", "iperf3", "-c", far, "-n", "1", code=None)
+                      .returncode == 0)
+        for version in "-4", "-6":
+            [came] = self.iperf("-c", far, version, "-n", "16M", "-P", "4")
+            self.assertGreater(came, megabyte)  # what is on its way at the end is not counted
+        self.assertGreater(min(self.iperf("-c", far, "-t", "1", "--bidir")), megabyte)
+        for size in "1000", str(mtu - 28), "20000":  # some are lost where a socket's buffer is full
+            self.iperf("-c", far, "-4", "-u", "-b", "40M", "-n", "1M", "-l", size)
+        self.curl(far)
+
+    def curl(self, far):
+        """A file of some megabytes comes as it was."""
+        data = os.urandom(1 << 20) * 12
+        with open(os.path.join(self.folder, "data"), "wb") as file:
+            file.write(data)
+        self.start("1,1,1", PYTHON, "-m", "http.server", "8000", "--bind", "::", "--directory", self.folder)
+        url, right = f"http://{far}:8000/data", hashlib.sha256(data).hexdigest()
+        lab_kit.until("a web server answers", lambda: run("exec", "0,0,0", "curl", "-sI", url, code=None)
+                      .returncode == 0)
+        for version in "-4", "-6":
+            said = run("exec", "0,0,0", "/bin/sh", "-c", 'curl -sS "$@" | sha256sum', "sh", version, url).stdout
+            self.assertEqual(said.split()[0], right)
 
     def test_a_server_that_is_gone(self):
         self.begin("3x1x1")

@@ -244,7 +244,9 @@ static void try_sources(void)
     struct address_plan plan;
     char why[ADDRESS_WHY_BYTES];
     struct ip_packet p;
-    if (address_plan_make(&plan, NULL, "fd00::/48", 1, TUNNEL_JOB, SERVERS, why) != 0) {
+    const struct address_wish addresses = {.subnet6 = "fd00::/48", .dims = {SERVERS, 1, 1}, .job = TUNNEL_JOB};
+    enum address_fault fault;
+    if (address_plan_make(&plan, &addresses, &fault, why) != 0) {
         fail("source", why);
         return;
     }

@@ -10,8 +10,10 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/if_tun.h>
 #include <net/if.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -21,7 +23,7 @@
 enum { MTU = 4000, WAIT_MS = 2000 };
 
 static char why[TUN_DEVICE_WHY];
-static bool udp, six;
+static enum tun_fault fault;
 
 static struct tunnel_place place(void)
 {
@@ -31,10 +33,18 @@ static struct tunnel_place place(void)
     return p;
 }
 
-static int open_device(const char *name)
+static int open_with(const char *name, bool force)
 {
     struct tunnel_place p = place();
-    return tun_device_open(name, &p, &udp, &six, why);
+    struct tun_device d;
+    const struct tun_wish wish = {name, &p, force};
+    int rc = tun_device_open(&d, &wish, &fault, why);
+    return rc < 0 ? rc : d.fd;
+}
+
+static int open_device(const char *name)
+{
+    return open_with(name, false);
 }
 
 static uint32_t mtu_of(const char *name)
@@ -132,7 +142,10 @@ START_TEST(what_cannot_be_had)
 }
 END_TEST
 
-/* Somebody else's route to the subnet stays; a route of an earlier run, at a persistent device, is no obstacle. */
+/*
+ * Somebody else's route to the subnet stays, and so does one into it or around it unless the operator says so; a route
+ * of an earlier run, at a persistent device, is no obstacle.
+ */
 START_TEST(routes_of_others)
 {
     netns_enter();
@@ -141,9 +154,19 @@ START_TEST(routes_of_others)
     ck_assert_int_eq(open_device("cw0"), -EEXIST);
     ck_assert_msg(strstr(why, "another route to 10.64.0.0/12") != NULL && strstr(why, "option subnet") != NULL, "%s",
                   why);
+    ck_assert_str_eq(tun_fault_option(fault), "subnet");
     ck_assert_uint_eq(if_nametoindex("cw0"), 0);
+    ck_assert_int_eq(open_with("cw0", true), -EEXIST); /* the very same route cannot be had twice */
     netns_delete("other");
-    int fd = open_device("cw0");
+    netns_veth("other", "far", 1500, -1);
+    netns_address("other", "10.70.0.1", 24);
+    ck_assert_int_eq(open_device("cw0"), -EEXIST);
+    ck_assert_msg(strstr(why, "10.70.0.0/24 by other") != NULL && strstr(why, "force = yes") != NULL, "%s", why);
+    int fd = open_with("cw0", true);
+    ck_assert_msg(fd >= 0, "%s", why);
+    close(fd);
+    netns_delete("other");
+    fd = open_device("cw0");
     ck_assert_msg(fd >= 0, "%s", why);
     ck_assert_int_eq(ioctl(fd, TUNSETPERSIST, 1), 0);
     close(fd);
@@ -154,8 +177,61 @@ START_TEST(routes_of_others)
 }
 END_TEST
 
+/* The algorithm of connections by the device, where the machine's default is this one. */
+static void expect_algorithm(const char *usual, const char *expected)
+{
+    char used[16] = "";
+    socklen_t length = sizeof used;
+    int fd = open("/proc/sys/net/ipv4/tcp_congestion_control", O_WRONLY);
+    if (fd < 0 || write(fd, usual, strlen(usual)) < 0) {
+        close(fd);
+        return; /* the kernel has it not */
+    }
+    close(fd);
+    int device = open_device("cw0"), s = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    ck_assert_msg(device >= 0, "%s", why);
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(9), .sin_addr = {htonl(0x0a4f0001)}};
+    ck_assert_int_eq(connect(s, (struct sockaddr *)&to, sizeof to), -1);
+    ck_assert_int_eq(errno, EINPROGRESS);
+    ck_assert_int_eq(getsockopt(s, IPPROTO_TCP, TCP_CONGESTION, used, &length), 0);
+    ck_assert_str_eq(used, expected);
+    close(s);
+    close(device);
+}
+
+/* BBR does not listen to marks; any other algorithm is the operator's choice. */
+START_TEST(congestion_control)
+{
+    netns_enter();
+    expect_algorithm("bbr", "cubic");
+    expect_algorithm("reno", "reno");
+}
+END_TEST
+
+START_TEST(checked_in_advance)
+{
+    struct tunnel_place p = place();
+    netns_enter();
+    const struct tun_wish wish = {"cw0", &p, false}, bad = {"a b", &p, false}, taken = {"taken", &p, false};
+    ck_assert_msg(tun_device_check(&wish, &fault, why) == 0, "%s", why);
+    ck_assert_uint_eq(if_nametoindex("cw0"), 0);
+    ck_assert_int_eq(tun_device_check(&bad, &fault, why), -EINVAL);
+    netns_veth("taken", "far", 1500, -1);
+    ck_assert_int_eq(tun_device_check(&taken, &fault, why), -EINVAL);
+    ck_assert(fault == TUN_FAULT_DEVICE && strstr(why, "another name") != NULL);
+    int fd = open_device("cw0");
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(tun_device_check(&wish, &fault, why), 0); /* a daemon that runs is no mistake */
+    close(fd);
+    netns_address("taken", "10.1.2.3", 8);
+    ck_assert_int_eq(tun_device_check(&wish, &fault, why), -EEXIST);
+    ck_assert(fault == TUN_FAULT_SUBNET);
+}
+END_TEST
+
 static const struct suite_test tests[] = {SUITE_TEST(packets_go_both_ways), SUITE_TEST(routes),
-                                          SUITE_TEST(what_cannot_be_had), SUITE_TEST(routes_of_others)};
+                                          SUITE_TEST(what_cannot_be_had),   SUITE_TEST(routes_of_others),
+                                          SUITE_TEST(congestion_control),   SUITE_TEST(checked_in_advance)};
 
 int main(void)
 {

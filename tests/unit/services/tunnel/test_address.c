@@ -9,9 +9,17 @@
 static char why[ADDRESS_WHY_BYTES];
 static struct address_plan plan;
 
-static int make(const char *subnet4, const char *subnet6, cw_server servers)
+static enum address_fault fault;
+
+static int make_for(const char *subnet4, const char *subnet6, cw_dims dims, uint32_t cluster, cw_job job)
 {
-    return address_plan_make(&plan, subnet4, subnet6, 0x12345678, 9, servers, why);
+    const struct address_wish wish = {subnet4, subnet6, cluster, dims, job};
+    return address_plan_make(&plan, &wish, &fault, why);
+}
+
+static int make(const char *subnet4, const char *subnet6, uint16_t servers)
+{
+    return make_for(subnet4, subnet6, (cw_dims){servers, 1, 1}, 0x12345678, 9);
 }
 
 static struct ip_address at(const char *text)
@@ -70,10 +78,13 @@ START_TEST(plan_of_ipv6)
     /* Other clusters and other networks have other prefixes. */
     struct address_plan first = plan;
     address_of(&first, 1, 6, &a);
-    ck_assert_int_eq(address_plan_make(&plan, NULL, NULL, 0x12345679, 9, 27, why), 0);
+    ck_assert_int_eq(make_for(NULL, NULL, (cw_dims){4096, 1, 1}, 0x12345679, 9), 0);
     address_of(&plan, 1, 6, &b);
     ck_assert(memcmp(a.b, b.b, 6) != 0);
-    ck_assert_int_eq(address_plan_make(&plan, NULL, NULL, 0x12345678, 5003, 27, why), 0);
+    ck_assert_int_eq(make_for(NULL, NULL, (cw_dims){4096, 1, 1}, 0x12345678, 5003), 0);
+    address_of(&plan, 1, 6, &b);
+    ck_assert(memcmp(a.b, b.b, 6) != 0);
+    ck_assert_int_eq(make_for(NULL, NULL, (cw_dims){1, 4096, 1}, 0x12345678, 9), 0);
     address_of(&plan, 1, 6, &b);
     ck_assert(memcmp(a.b, b.b, 6) != 0);
     ck_assert_int_eq(make(NULL, "fd12:3456:789a::/48", 27), 0);
@@ -112,37 +123,40 @@ START_TEST(bad_subnets_are_explained)
 {
     static const struct {
         const char *subnet4, *subnet6;
-        cw_server servers;
+        uint16_t servers;
+        enum address_fault fault;
         const char *says;
     } cases[] = {
-        {"10.64.0.0", NULL, 27, "write one such as 10.64.0.0/12"},
-        {"10.64.0.0/", NULL, 27, "write one such as"},
-        {"10.64.0.0/12x", NULL, 27, "write one such as"},
-        {"10.64.0.0/ 12", NULL, 27, "write one such as"},
-        {"10.64.0/12", NULL, 27, "write one such as"},
-        {"fd00::/48", NULL, 27, "no IPv4 subnet"},
-        {"", NULL, 27, "no IPv4 subnet"},
-        {"10.64.0.0/25", NULL, 1, "/8 to /24"},
-        {"0.0.0.0/0", NULL, 1, "/8 to /24"},
-        {"10.64.1.0/12", NULL, 27, "the subnet is 10.64.0.0/12"},
-        {"127.0.0.0/8", NULL, 27, "hosts have no addresses"},
-        {"224.0.0.0/8", NULL, 27, "hosts have no addresses"},
-        {"0.0.0.0/8", NULL, 27, "hosts have no addresses"},
-        {"10.64.0.0/20", NULL, 27, "27 servers with a /24 each need a /19 or shorter"},
-        {"10.64.0.0/12", NULL, 4097, "need a /11 or shorter"},
-        {NULL, "fd12:3456::/32", 27, "with the length /48"},
-        {NULL, "10.64.0.0/12", 27, "no IPv6 subnet"},
-        {NULL, "fd12:3456:789a:1::/48", 27, "behind its 48th"},
-        {NULL, "ff02::/48", 27, "no subnet for servers"},
-        {NULL, "fe80::/48", 27, "no subnet for servers"},
-        {NULL, "::/48", 27, "no subnet for servers"},
-        {NULL, NULL, 70000, "70000 servers"},
+        {"10.64.0.0", NULL, 27, ADDRESS_OF_SUBNET, "an IPv4 subnet, for example 10.64.0.0/12"},
+        {"10.64.0.0/", NULL, 27, ADDRESS_OF_SUBNET, "an IPv4 subnet"},
+        {"10.64.0.0/12x", NULL, 27, ADDRESS_OF_SUBNET, "an IPv4 subnet"},
+        {"10.64.0.0/ 12", NULL, 27, ADDRESS_OF_SUBNET, "an IPv4 subnet"},
+        {"10.64.0/12", NULL, 27, ADDRESS_OF_SUBNET, "an IPv4 subnet"},
+        {"fd00::/48", NULL, 27, ADDRESS_OF_SUBNET, "an IPv4 subnet"},
+        {"", NULL, 27, ADDRESS_OF_SUBNET, "an IPv4 subnet"},
+        {"10.64.0.0/25", NULL, 1, ADDRESS_OF_SUBNET, "/8 to /24"},
+        {"0.0.0.0/0", NULL, 1, ADDRESS_OF_SUBNET, "/8 to /24"},
+        {"10.64.1.0/12", NULL, 27, ADDRESS_OF_SUBNET, "a host in it: write 10.64.0.0/12"},
+        {"127.0.0.0/8", NULL, 27, ADDRESS_OF_SUBNET, "in which hosts have addresses"},
+        {"224.0.0.0/8", NULL, 27, ADDRESS_OF_SUBNET, "in which hosts have addresses"},
+        {"0.0.0.0/8", NULL, 27, ADDRESS_OF_SUBNET, "in which hosts have addresses"},
+        {"10.64.0.0/20", NULL, 27, ADDRESS_OF_SUBNET, "/19 or shorter, since 27 servers need a /24 each"},
+        {"10.64.0.0/12", NULL, 4097, ADDRESS_OF_SUBNET, "a subnet of /11 or shorter"},
+        {NULL, "fd12:3456::/32", 27, ADDRESS_OF_SUBNET6, "with the length /48"},
+        {NULL, "10.64.0.0/12", 27, ADDRESS_OF_SUBNET6, "an IPv6 subnet"},
+        {NULL, "fd12:3456:789a:1::/48", 27, ADDRESS_OF_SUBNET6, "no bits behind the 48th"},
+        {NULL, "ff02::/48", 27, ADDRESS_OF_SUBNET6, "a unique local subnet"},
+        {NULL, "fe80::/48", 27, ADDRESS_OF_SUBNET6, "a unique local subnet"},
+        {NULL, "::/48", 27, ADDRESS_OF_SUBNET6, "a unique local subnet"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int rc = make(cases[i].subnet4, cases[i].subnet6, cases[i].servers);
         SUITE_HOLDS(rc == -EINVAL, "case %zu", i);
+        SUITE_HOLDS(fault == cases[i].fault, "case %zu", i);
         SUITE_HOLDS(strstr(why, cases[i].says) != NULL, "case %zu: %s", i, why);
     }
+    ck_assert_int_eq(make_for(NULL, NULL, (cw_dims){70, 100, 10}, 1, 9), -EINVAL);
+    ck_assert(fault == ADDRESS_OF_TORUS && strstr(why, "70000 servers") != NULL);
     ck_assert_int_eq(make("10.64.0.0/19", NULL, 27), 0);
     ck_assert_str_eq(why, "");
     ck_assert_int_eq(make("10.64.0.0/24", NULL, 1), 0);

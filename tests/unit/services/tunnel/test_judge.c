@@ -20,7 +20,9 @@ static struct ip_packet make(const char *from, const char *to)
     memcpy(bytes + (a.version == 4 ? 12 : 8), a.b, a.version == 4 ? 4 : 16);
     memcpy(bytes + (a.version == 4 ? 16 : 24), b.b, a.version == 4 ? 4 : 16);
     char why[ADDRESS_WHY_BYTES];
-    ck_assert_int_eq(address_plan_make(&plan, NULL, "fd00:0:1::/48", 1, 9, SERVERS, why), 0);
+    const struct address_wish wish = {.subnet6 = "fd00:0:1::/48", .dims = {SERVERS, 1, 1}, .job = 9};
+    enum address_fault fault;
+    ck_assert_int_eq(address_plan_make(&plan, &wish, &fault, why), 0);
     return (struct ip_packet){.bytes = bytes, .length = 40, .version = a.version};
 }
 

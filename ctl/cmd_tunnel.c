@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_tunnel.c - the network of the server (service ip): its state, its flows, whose an address is, and the names of
+ * all servers, for /etc/hosts. It asks by `cwctl service ip`.
+ */
+#include "ctl/commands.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { NAME = 96, PATH = 1024 };
+
+/* Asks for `words` of them; the last one may be NULL. Gives the exit code; EXIT_FINE: there are rows. */
+static int ask(const struct call *call, const char *command, const char *word, struct rows *rows)
+{
+    int code = EXIT_FINE;
+    struct request_draft *r = request_draft_open("service", call->server);
+    request_draft_word(r, "ip");
+    request_draft_word(r, command);
+    if (word != NULL) {
+        request_draft_word(r, word);
+    }
+    int rc = call_ask(call, r, call_patience(call), rows_add, rows, &code);
+    request_draft_close(r);
+    return rc < 0 ? code : EXIT_FINE;
+}
+
+static void print_json(const struct call *call, const struct rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        message_print(rows->row[i], call->out);
+    }
+}
+
+/* ---- status ------------------------------------------------------------------------------------------------------ */
+
+/* The causes for which something was dropped; as fields of the state, too. */
+static size_t sort_drops(const struct rows *rows, struct message *state)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        struct message *row = rows->row[i];
+        int64_t packets = message_get_integer(row, "packets", 0);
+        char field[NAME];
+        if (packets > 0) {
+            rows->row[i] = rows->row[kept];
+            rows->row[kept++] = row;
+            snprintf(field, sizeof field, "drop_%s", message_get_text(row, "cause", ""));
+            for (char *c = strchr(field, '-'); c != NULL; c = strchr(c, '-')) {
+                *c = '_';
+            }
+            message_integer(state, field, packets);
+        }
+    }
+    return kept;
+}
+
+static void show_state(const struct call *call, const struct message *state, const struct rows *drops, size_t kept)
+{
+    static const struct table_column columns[] = {
+        {"door", "door", TABLE_TEXT},
+        {"device", "device", TABLE_TEXT},
+        {"ipv4", "IPv4 address", TABLE_TEXT},
+        {"ipv6", "IPv6 address", TABLE_TEXT},
+        {"mtu", "MTU", TABLE_COUNT},
+        {"waiting", "waiting packets", TABLE_COUNT},
+        {"waiting_bytes", "waiting bytes", TABLE_BYTES},
+        {"sent", "sent packets", TABLE_SHORT},
+        {"marked", "marked (ECN)", TABLE_SHORT},
+        {"in_order", "pieces in order", TABLE_SHORT},
+        {"filled", "late, filled a hole", TABLE_SHORT},
+        {"given_up", "holes given up", TABLE_SHORT},
+        {"late_after_all", "late after that", TABLE_SHORT},
+        {"lateness_p99_ns", "lateness, 99 of 100", TABLE_SPAN},
+        {NULL, NULL, TABLE_TEXT},
+    };
+    static const struct table_column causes[] = {
+        {"cause", "DROPPED", TABLE_TEXT},
+        {"packets", "PACKETS", TABLE_SHORT},
+        {"meaning", "BECAUSE", TABLE_TEXT},
+        {NULL, NULL, TABLE_TEXT},
+    };
+    table_print_record(state, columns, call->style, call->out);
+    if (kept > 0) {
+        fputc('\n', call->out);
+        table_print(drops->row, kept, causes, call->style, call->out);
+    }
+}
+
+int run_tunnel_status(struct call *call)
+{
+    struct rows rows = {NULL, 0, 0}, drops = {NULL, 0, 0};
+    int code = ask(call, "status", NULL, &rows);
+    code = code == EXIT_FINE ? ask(call, "drops", NULL, &drops) : code;
+    if (code == EXIT_FINE && rows.count > 0) {
+        size_t kept = sort_drops(&drops, rows.row[0]);
+        bool open = strcmp(message_get_text(rows.row[0], "door", ""), "open") == 0;
+        if (call->arguments->json) {
+            print_json(call, &rows);
+        } else {
+            show_state(call, rows.row[0], &drops, kept);
+        }
+        if (!open) {
+            fprintf(call->errors, "cwctl: the network has no device: the daemon's log says why, and the daemon makes "
+                                  "it anew when it is restarted\n");
+            code = EXIT_NO;
+        }
+    }
+    rows_clear(&rows);
+    rows_clear(&drops);
+    return code;
+}
+
+/* ---- flows ------------------------------------------------------------------------------------------------------- */
+
+int run_tunnel_flows(struct call *call)
+{
+    static const struct table_column columns[] = {
+        {"protocol", "PROTOCOL", TABLE_TEXT},
+        {"from", "FROM", TABLE_TEXT},
+        {"to", "TO", TABLE_TEXT},
+        {"server", "SERVER", TABLE_TEXT},
+        {"packets", "PACKETS", TABLE_SHORT},
+        {"bytes", "BYTES", TABLE_BYTES},
+        {"waiting_bytes", "WAITING", TABLE_BYTES},
+        {"idle_ns", "SILENT FOR", TABLE_SPAN},
+        {NULL, NULL, TABLE_TEXT},
+    };
+    struct rows rows = {NULL, 0, 0};
+    const struct arguments *a = call->arguments;
+    int code = ask(call, "flows", a->words > 2 ? a->word[2] : NULL, &rows);
+    bool none = rows.count == 0 || !message_has(rows.row[0], "from");
+    if (code == EXIT_FINE && none) {
+        fprintf(call->errors, "cwctl: nothing was sent from here in the last ten seconds\n");
+        code = EXIT_NO;
+    } else if (code == EXIT_FINE && a->json) {
+        print_json(call, &rows);
+    } else if (code == EXIT_FINE) {
+        table_print(rows.row, rows.count, columns, call->style, call->out);
+    }
+    rows_clear(&rows);
+    return code;
+}
+
+/* ---- explain ----------------------------------------------------------------------------------------------------- */
+
+int run_tunnel_explain(struct call *call)
+{
+    static const struct table_column columns[] = {
+        {"address", "address", TABLE_TEXT},
+        {"server", "is of server", TABLE_TEXT},
+        {"id", "whose number is", TABLE_COUNT},
+        {"reachable", "reachable", TABLE_FLAG},
+        {"links", "by links", TABLE_TEXT},
+        {"hops", "hops", TABLE_COUNT},
+        {"hole_wait_ns", "waits for a missing piece", TABLE_SPAN},
+        {"grant", "may it be sent to? ask", TABLE_TEXT},
+        {NULL, NULL, TABLE_TEXT},
+    };
+    struct rows rows = {NULL, 0, 0};
+    int code = ask(call, "explain", call->arguments->word[2], &rows);
+    rows_type(&rows, "", "links");
+    bool reachable = rows.count > 0 && strcmp(message_get_text(rows.row[0], "reachable", ""), "yes") == 0;
+    if (code == EXIT_FINE && rows.count > 0) {
+        message_flag(rows.row[0], "reachable", reachable);
+    }
+    if (code == EXIT_FINE && call->arguments->json) {
+        print_json(call, &rows);
+    } else if (code == EXIT_FINE && rows.count > 0) {
+        table_print_record(rows.row[0], columns, call->style, call->out);
+    }
+    code = code == EXIT_FINE && !reachable ? EXIT_NO : code;
+    rows_clear(&rows);
+    return code;
+}
+
+/* ---- hosts ------------------------------------------------------------------------------------------------------- */
+
+static const char begins_here[] = "# Made by cwctl hosts: the servers of the torus",
+                  ends_here[] = "# End of cwctl hosts";
+
+/* "1-0-2.cube s11.cube" */
+static void names_of(const struct message *row, char out[static NAME])
+{
+    unsigned x = 0, y = 0, z = 0;
+    (void)sscanf(message_get_text(row, "server", ""), "%u,%u,%u", &x, &y, &z);
+    snprintf(out, NAME, "%u-%u-%u.cube s%" PRId64 ".cube", x, y, z, message_get_integer(row, "id", 0));
+}
+
+static void write_hosts(const struct rows *rows, FILE *out)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        char names[NAME];
+        names_of(rows->row[i], names);
+        fprintf(out, "%s %s\n%s %s\n", message_get_text(rows->row[i], "ipv4", "?"), names,
+                message_get_text(rows->row[i], "ipv6", "?"), names);
+    }
+}
+
+/* Copies the file but for what stands between our two lines. False: it has our first line and not our last one. */
+static bool copy_others(FILE *in, FILE *out)
+{
+    char *line = NULL;
+    size_t room = 0;
+    bool ours = false;
+    while (in != NULL && getline(&line, &room, in) > 0) {
+        line[strcspn(line, "\n")] = '\0';
+        bool begins = strcmp(line, begins_here) == 0, ends = ours && strcmp(line, ends_here) == 0;
+        ours = (ours || begins) && !ends;
+        if (!ours && !ends) {
+            fprintf(out, "%s\n", line);
+        }
+    }
+    free(line);
+    return !ours;
+}
+
+/*
+ * The file with our block in the place of the former one, or at its end. The new file is written beside the old one
+ * and takes its place; where that cannot be done, as with a file that is mounted, it is written into. Gives -errno.
+ */
+static int keep_block(const char *path, const struct rows *rows, bool *torn)
+{
+    char fresh[PATH];
+    FILE *in = fopen(path, "re");
+    if (in == NULL && errno != ENOENT) {
+        return -errno;
+    }
+    snprintf(fresh, sizeof fresh, "%s.cubeway", path);
+    FILE *out = fopen(fresh, "we");
+    int rc = out == NULL ? -errno : 0;
+    *torn = rc == 0 && !copy_others(in, out);
+    if (rc == 0) {
+        fprintf(out, "%s\n", begins_here);
+        write_hosts(rows, out);
+        fprintf(out, "%s\n", ends_here);
+        rc = ferror(out) || fflush(out) != 0 ? -EIO : 0;
+        rc = fclose(out) != 0 ? -EIO : rc;
+        rc = rc == 0 && !*torn && rename(fresh, path) < 0 ? -errno : rc;
+        if (rc < 0 || *torn) {
+            (void)unlink(fresh);
+        }
+    }
+    if (in != NULL) {
+        fclose(in);
+    }
+    return rc;
+}
+
+int run_hosts(struct call *call)
+{
+    struct rows rows = {NULL, 0, 0};
+    const struct arguments_given *path = call_given(call, "write");
+    int code = ask(call, "hosts", NULL, &rows);
+    bool torn = false;
+    if (code == EXIT_FINE && path != NULL) {
+        int rc = keep_block(path->text, &rows, &torn);
+        if (rc < 0 || torn) {
+            fprintf(call->errors, "cwctl: %s: %s\n", path->text,
+                    torn ? "the line \"# End of cwctl hosts\" is missing: write it behind our names" : strerror(-rc));
+            code = EXIT_NO;
+        }
+    } else if (code == EXIT_FINE && call->arguments->json) {
+        print_json(call, &rows);
+    } else if (code == EXIT_FINE) {
+        write_hosts(&rows, call->out);
+    }
+    rows_clear(&rows);
+    return code;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * names.h - names for the servers of a lab with a tunnel: 1-0-2.cube, and s11.cube for the server with number 11.
+ *
+ * `cwlab exec` and `cwlab shell` show programs an /etc/hosts of their own: that of the machine, and behind it the
+ * addresses of all servers by these names, as `cwctl hosts` writes them. The machine's file is not touched.
+ */
+#ifndef TESTBED_CWLAB_NAMES_H
+#define TESTBED_CWLAB_NAMES_H
+
+#include "testbed/lab.h"
+
+/* Writes the names of all servers of the lab. */
+void names_write(const struct lab *lab, FILE *out);
+
+/*
+ * Puts such a file over /etc/hosts, for this process and its children: in a mount namespace of its own. -errno, and
+ * everything is as before: programs then know addresses and no names.
+ */
+CW_MUST_CHECK int names_lend(const struct lab *lab);
+
+#endif

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cwctl tunnel and cwctl hosts: the network of one server, whose daemon has a namespace of its own for the device; and
+what is said where there is no network."""
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+
+import ctl_kit
+
+SKIP = 77
+ENTER = ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--net"]
+
+
+class Nowhere(ctl_kit.Case):
+    config = 'torus { dims = "2x1x1"; coordinate = all }\n'
+
+    def test_no_network(self):
+        for line in ("tunnel status", "tunnel flows", "tunnel explain 10.64.0.1", "hosts"):
+            self.refused(line, "service ip { }", code=1)
+
+    def test_help(self):
+        self.assertIn("TCP/IP over the torus", self.cwctl("tunnel --help"))
+
+
+class Tunnel(ctl_kit.Case):
+    config = 'torus { dims = "1x1x1"; coordinate = "0,0,0" } alone = true; cluster = 7; service ip { }\n'
+
+    @classmethod
+    def setUpClass(cls):
+        # The daemon's own program, started in a namespace: it may make a device there, and nobody else sees it.
+        folder = tempfile.mkdtemp(prefix="cubeway-test-")
+        cls.addClassCleanup(shutil.rmtree, folder)
+        daemon, wrapper = os.path.abspath(ctl_kit.OPTIONS.cubewayd), os.path.join(folder, "cubewayd")
+        with open(wrapper, "w", encoding="utf-8") as out:
+            out.write(f'#!/bin/sh\nexec {" ".join(ENTER)} {daemon} "$@"\n')
+        os.chmod(wrapper, stat.S_IRWXU)
+        cls.config = f'state_dir = "{folder}/state"\n' + Tunnel.config
+        ctl_kit.OPTIONS.cubewayd = wrapper
+        try:
+            super().setUpClass()
+        finally:
+            ctl_kit.OPTIONS.cubewayd = daemon
+
+    def test_status_and_explain(self):
+        [said] = self.rows("tunnel status")
+        self.assertEqual((said["door"], said["device"], said["ipv4"]), ("open", "cw0", "10.64.0.1"))
+        self.assertRegex(said["ipv6"], "^fd.*::1$")
+        self.assertEqual(said["dropped"], 0)
+        shown = dict(line.split("  ", 1) for line in self.cwctl("tunnel status").splitlines())
+        self.assertEqual(shown["IPv4 address"].strip(), "10.64.0.1")
+        self.refused("tunnel flows", "nothing was sent", code=1)
+        self.refused("tunnel flows 0", "from 1 to 1024", code=2)
+        [said] = self.rows("tunnel explain 10.64.0.77")
+        self.assertEqual((said["server"], said["reachable"], said["hops"]), ("0,0,0", True, 0))
+        self.refused("tunnel explain 10.64.1.1", "no server has it", code=2)
+        self.refused("tunnel explain 8.8.8.8", "in no subnet of this network", code=2)
+        self.refused("tunnel explain far", "is no IP address", code=2)
+
+    def test_hosts(self):
+        hosts = self.cwctl("hosts")
+        self.assertRegex(hosts, r"^10\.64\.0\.1 0-0-0\.cube s0\.cube\nfd\S+ 0-0-0\.cube s0\.cube\n$")
+        [said] = self.rows("hosts")
+        self.assertEqual((said["server"], said["ipv4"]), ("0,0,0", "10.64.0.1"))
+        file = self.folder + "/hosts"
+        with open(file, "w", encoding="utf-8") as out:
+            out.write("127.0.0.1 localhost\n")
+        for _ in range(2):  # the second block takes the place of the first
+            self.assertEqual(self.cwctl("hosts --write " + file), "")
+        with open(file, encoding="utf-8") as written:
+            text = written.read()
+        self.assertTrue(text.startswith("127.0.0.1 localhost\n# ") and text.count(hosts) == 1, text)
+        with open(file, "w", encoding="utf-8") as out:
+            out.write(text.replace("# End", "# The end"))
+        self.refused("hosts --write " + file, "is missing", code=1)
+        with open(file, encoding="utf-8") as written:
+            self.assertEqual(written.read(), text.replace("# End", "# The end"))
+        self.refused("hosts --write /nonexistent/hosts", "No such file", code=1)
+
+
+if __name__ == "__main__":
+    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
+        print("skipped: no /dev/net/tun here")
+        sys.exit(SKIP)
+    if subprocess.run([*ENTER, "true"], capture_output=True, check=False).returncode != 0:
+        print("skipped: no network namespaces here")
+        sys.exit(SKIP)
+    ctl_kit.main()

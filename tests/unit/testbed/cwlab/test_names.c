@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* namespaces */
+#include "lab_place.h"
+#include "testbed/cwlab/names.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static struct lab lab_of(uint16_t x, uint16_t y, uint16_t z)
+{
+    struct lab lab = {.name = "t"};
+    ck_assert_int_eq(torus_init(&lab.torus, (cw_dims){x, y, z}), 0);
+    return lab;
+}
+
+START_TEST(every_server_has_names)
+{
+    char *text = NULL;
+    size_t length = 0, lines = 0;
+    const struct lab lab = lab_of(3, 3, 3);
+    FILE *out = open_memstream(&text, &length);
+    names_write(&lab, out);
+    fclose(out);
+    for (size_t i = 0; i < length; i++) {
+        lines += text[i] == '\n';
+    }
+    ck_assert_uint_eq(lines, 2 * 27);
+    ck_assert(strncmp(text, "10.64.0.1 0-0-0.cube s0.cube\nfd", 31) == 0);
+    ck_assert(strstr(text, "\n10.64.11.1 1-0-2.cube s11.cube\n") != NULL);
+    free(text);
+}
+END_TEST
+
+static bool known(const char *line)
+{
+    char text[4096];
+    bool found = false;
+    FILE *in = fopen("/etc/hosts", "r");
+    while (in != NULL && fgets(text, sizeof text, in) != NULL) {
+        found = found || strcmp(text, line) == 0;
+    }
+    if (in != NULL) {
+        fclose(in);
+    }
+    return found;
+}
+
+/* Only programs of the lab see them. */
+START_TEST(lent)
+{
+    static const char line[] = "10.64.1.1 1-0-0.cube s1.cube\n";
+    char why[LAB_WHY];
+    struct lab lab = lab_of(2, 1, 1);
+    const char *folder = place_make();
+    ck_assert_int_eq(lab_place(&lab, "t", why), 0);
+    ck_assert_int_eq(lab_make_folder(&lab), 0);
+    ck_assert(!known(line));
+    if ((geteuid() == 0 || unshare(CLONE_NEWUSER) == 0) && names_lend(&lab) == 0) {
+        ck_assert(known(line));
+        ck_assert_int_eq(names_lend(&lab), 0); /* once more, as exec inside of exec does */
+        ck_assert(known(line));
+    }
+    place_remove(folder);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(every_server_has_names), SUITE_TEST(lent)};
+SUITE_MAIN("names", tests)

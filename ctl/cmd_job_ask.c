@@ -3,23 +3,11 @@
  * cmd_job_ask.c - may a job send there, and why not; who was refused what. The NMU of the server where the sender lives
  * decides; the entry that is missing is found in the record of the sender.
  */
-#include "ctl/job_words.h"
-#include "ctl/job_world.h"
+#include "ctl/job_conditions.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-
-struct question {
-    struct job_words from_words, to_words;
-    cw_job from, to;
-    cw_process from_process, to_process;
-    cw_port port;
-    bool key;
-    /* The first of the two names that no job bears, borrowed from the words; NULL: both are known. */
-    const char *unknown;
-    char port_name[24]; /* the port as a number, or as it was written where its job is not known */
-    char from_name[JOB_RECORD_NAME_BYTES], to_name[JOB_RECORD_NAME_BYTES];
-};
 
 /* ---- explain ----------------------------------------------------------------------------------------------------- */
 
@@ -41,6 +29,13 @@ static int read_question(struct job_world *w, struct question *q)
         snprintf(q->port_name, sizeof q->port_name, "%.20s", q->to_words.ports);
         return 0;
     }
+    job_world_name(w, q->from, q->from_name);
+    job_world_name(w, q->to, q->to_name);
+    q->nameless = job_world_destroyed(w, q->to) && strspn(q->to_words.ports, "0123456789") == 0;
+    if (q->nameless) {
+        snprintf(q->port_name, sizeof q->port_name, "%.20s", q->to_words.ports);
+        return 0;
+    }
     if (job_world_ports(w, q->to, q->to_words.ports, &ports) < 0) {
         return -1;
     }
@@ -48,11 +43,10 @@ static int read_question(struct job_world *w, struct question *q)
     q->port = one ? ports.port[0] : 0;
     job_ports_close(&ports);
     snprintf(q->port_name, sizeof q->port_name, "%u", q->port);
-    job_world_name(w, q->from, q->from_name);
-    job_world_name(w, q->to, q->to_name);
     return one ? 0 : job_world_fail(w, EXIT_USAGE, "'%s': expected one port", q->to_words.ports);
 }
 
+/* 0: the record of the source's job has no such process, so there is no server to ask. < 0: told. */
 static int ask_question(struct job_world *w, const struct question *q, struct rows *rows)
 {
     char from[32], to[48], process[16] = "*", why[CLIENT_WHY];
@@ -63,10 +57,14 @@ static int ask_question(struct job_world *w, const struct question *q, struct ro
     snprintf(from, sizeof from, "%" PRIu32 ":%" PRIu32, q->from, q->from_process);
     snprintf(to, sizeof to, "%" PRIu32 ":%s:%u", q->to, process, q->port);
     int rc = job_world_ask(w, words, call_patience(w->call), rows, why);
+    if (rc == -ENOENT && !client_failed(w->call->client)) {
+        rows_clear(rows);
+        return 0;
+    }
     if (rc < 0 && !client_failed(w->call->client)) {
         return job_world_fail(w, EXIT_NO, "%s", why);
     }
-    return rc < 0 || rows->count > 0 ? rc : job_world_fail(w, EXIT_NO, "the daemon said nothing");
+    return rc < 0 ? rc : rows->count > 0 ? 1 : job_world_fail(w, EXIT_NO, "the daemon said nothing");
 }
 
 /* Says which entry the plan lacks. */
@@ -103,35 +101,30 @@ static void set_remedy(struct message *row, const char *missing, const char *rem
     message_text(row, "remedy", remedy);
 }
 
-static bool is_cause(const struct message *row, const char *cause)
-{
-    return strcmp(message_get_text(row, "cause", ""), cause) == 0;
-}
-
 /* The same, for refusals that no grant would help. */
 static bool add_other_remedy(const struct job_world *w, const struct question *q, struct message *row)
 {
     char missing[256], remedy[256];
     const char *asked = message_get_text(row, "asked", "there");
-    if (is_cause(row, "no-speaker")) {
+    if (conditions_cause(row, "no-speaker")) {
         snprintf(missing, sizeof missing, "process %" PRIu32 " of job %s does not run on %s", q->from_process,
                  q->from_name, asked);
         snprintf(
             remedy, sizeof remedy,
             "load the service there (cwctl --server %s services load FILE), or name a job that cwctl services lists",
             asked);
-    } else if (is_cause(row, "destroyed")) {
+    } else if (conditions_cause(row, "destroyed")) {
         snprintf(missing, sizeof missing, "job %s was destroyed", q->from_name);
         snprintf(remedy, sizeof remedy, "cwctl job create FILE, which begins its next generation");
-    } else if (is_cause(row, "stale")) {
+    } else if (conditions_cause(row, "stale")) {
         snprintf(missing, sizeof missing, "what runs on %s belongs to another generation of job %s", asked,
                  q->from_name);
         snprintf(remedy, sizeof remedy, "unload and load the service there");
-    } else if (is_cause(row, "no-job")) {
+    } else if (conditions_cause(row, "no-job")) {
         snprintf(missing, sizeof missing, "there is a grant, but %s knows no record of job %s, or it was destroyed",
                  asked, q->to_name);
         snprintf(remedy, sizeof remedy, "cwctl job create FILE, with job %s in it", q->to_name);
-    } else if (is_cause(row, "no-process")) {
+    } else if (conditions_cause(row, "no-process")) {
         snprintf(missing, sizeof missing, "there is a grant, but job %s has no process %" PRIu32, q->to_name,
                  q->to_process);
         snprintf(remedy, sizeof remedy, "name a process that there is (%s)",
@@ -155,7 +148,7 @@ static void add_remedy(struct job_world *w, const struct question *q, struct mes
     if (there < 0) {
         return;
     }
-    if (there > 0 && is_cause(row, "no-record")) {
+    if (there > 0 && conditions_cause(row, "no-record")) {
         job_plan_close(&plan);
         set_remedy(row, "that server's NMU has no room for the record of the job, or it has not come there yet",
                    "take grants away from jobs that live there (cwctl job list counts them): it is open again as soon "
@@ -184,133 +177,71 @@ static void add_remedy(struct job_world *w, const struct question *q, struct mes
 }
 
 /*
- * What must be true for a packet to be sent: there are two jobs of these names; and then, in the order in which the NMU
- * asks (nmu/check.h), what it names as the cause of a refusal, which is the first that is not true.
+ * Fields that would say nothing to people: why it is allowed; and an entry of the record, where the NMU did not come to
+ * the grants. (The conditions are in the row already.)
  */
-static const char *const conditions[] = {"no-such-job", "no-speaker", "no-record", "destroyed", "stale",
-                                         "no-grant",    "no-reach",   "no-job",    "no-process"};
-enum { CONDITIONS = sizeof conditions / sizeof *conditions };
-
-static void say_condition(const struct question *q, const char *asked, unsigned which, char *out, size_t room)
+static bool says_something(const struct message *row, const char *field)
 {
-    char to[32] = "packets to keys", port[100];
-    snprintf(port, sizeof port, "port %s of job %s", q->port_name, q->to_name);
-    if (!q->key) {
-        snprintf(to, sizeof to, "process %" PRIu32, q->to_process);
+    bool allowed = message_get_flag(row, "allowed");
+    if (strcmp(field, "because") == 0) {
+        return !allowed;
     }
-    switch (which) {
-    case 0:
-        snprintf(out, room, "the job exists: %s", q->unknown != NULL ? q->unknown : q->from_name);
-        break;
-    case 1:
-        snprintf(out, room, "process %" PRIu32 " of job %s runs on %s", q->from_process, q->from_name, asked);
-        break;
-    case 2:
-        snprintf(out, room, "the NMU of %s has a record of job %s, its own or a signed one", asked, q->from_name);
-        break;
-    case 3:
-        snprintf(out, room, "job %s was not destroyed", q->from_name);
-        break;
-    case 4:
-        snprintf(out, room, "what runs on %s belongs to the job's present generation", asked);
-        break;
-    case 5:
-        snprintf(out, room, "a grant of job %s names %s", q->from_name, port);
-        break;
-    case 6:
-        snprintf(out, room, "the grant covers %s", to);
-        break;
-    case 7:
-        snprintf(out, room, "job %s is known, and was not destroyed", q->to_name);
-        break;
-    default:
-        snprintf(out, room, "job %s has %s", q->to_name, q->key ? "processes" : to);
-    }
-}
-
-/*
- * Adds the list of conditions: each with `holds`, which is null where the NMU did not come to it; the one that does not
- * hold has the remedy. Nothing where the cause is none of them: then the NMU knows one that we do not.
- */
-static void add_conditions(const struct question *q, struct message *row)
-{
-    const char *cause = message_get_text(row, "cause", ""), *asked = message_get_text(row, "asked", "its server");
-    const char *remedy = message_get_text(row, "remedy", "");
-    bool known = message_get_flag(row, "allowed"), over = false;
-    for (unsigned i = 0; i < CONDITIONS; i++) {
-        known = known || strcmp(cause, conditions[i]) == 0;
-    }
-    for (unsigned i = 0; i < CONDITIONS && known; i++) {
-        struct message *one = message_open();
-        char text[256];
-        bool no = !over && strcmp(cause, conditions[i]) == 0;
-        say_condition(q, asked, i, text, sizeof text);
-        message_text(one, "condition", text);
-        if (over) {
-            message_null(one, "holds");
-        } else {
-            message_flag(one, "holds", !no);
-        }
-        if (no && remedy[0] != '\0') {
-            message_text(one, "remedy", remedy);
-        }
-        message_append(row, "conditions", one);
-        over = over || no;
-    }
-}
-
-/* One line for each condition: yes, no with the remedy, or "-" where the NMU did not come to it. */
-static void show_conditions(const struct call *call, const struct message *row)
-{
-    const struct message *one;
-    for (size_t i = 0; (one = message_get_object(row, "conditions", i)) != NULL; i++) {
-        bool over = message_kind(one, "holds") == MESSAGE_NULL;
-        const char *is = over ? "-" : message_get_flag(one, "holds") ? "yes" : "no";
-        const char *remedy = message_get_text(one, "remedy", NULL);
-        fputs("  ", call->out);
-        table_state(is, call->style, call->out);
-        fprintf(call->out, "%*s%s\n", 5 - (int)strlen(is), "", message_get_text(one, "condition", ""));
-        if (remedy != NULL) {
-            fprintf(call->out, "       remedy: %s\n", remedy);
-        }
-    }
+    bool reached = allowed || conditions_cause(row, "no-reach") || conditions_cause(row, "no-job") ||
+                   conditions_cause(row, "no-process");
+    return strcmp(field, "entry") != 0 || reached;
 }
 
 static void show_answer(const struct call *call, const struct question *q, const struct message *row)
 {
-    static const struct table_column columns[] = {
+    static const struct table_column all[] = {
         {"answer", "answer", TABLE_STATE},
         {"because", "because", TABLE_TEXT},
         {"entry", "entry", TABLE_TEXT},
         {"missing", "missing", TABLE_TEXT},
         {"leads_to", "leads to", TABLE_TEXT},
         {"asked", "asked on", TABLE_TEXT},
-        {"version", "version there", TABLE_COUNT},
-        {"held_version", "and here", TABLE_COUNT},
+        {"version", "record version there", TABLE_COUNT},
+        {"held_version", "record version here", TABLE_COUNT},
         {"refused", "refused there", TABLE_COUNT},
         {NULL, NULL, TABLE_TEXT},
     };
+    struct table_column columns[sizeof all / sizeof *all];
+    unsigned n = 0;
     char process[16] = "*";
+    for (const struct table_column *c = all; c->field != NULL; c++) {
+        if (says_something(row, c->field)) {
+            columns[n++] = *c;
+        }
+    }
+    columns[n] = (struct table_column){NULL, NULL, TABLE_TEXT};
     if (!q->key) {
         snprintf(process, sizeof process, "%" PRIu32, q->to_process);
     }
     fprintf(call->out, "%s:%" PRIu32 " to %s:%s:%s\n", q->from_name, q->from_process, q->to_name, process,
             q->port_name);
-    show_conditions(call, row);
+    conditions_show(call, row);
     table_print_record(row, columns, call->style, call->out);
+}
+
+/* An answer that was found here, without asking the NMU of a server. */
+static struct message *open_answer(const struct job_world *w, const char *because, const char *cause)
+{
+    const char *const *word = w->call->arguments->word;
+    struct message *row = message_open();
+    message_text(row, "source", word[2]);
+    message_text(row, "destination", word[3]);
+    message_flag(row, "allowed", false);
+    message_text(row, "because", because);
+    message_text(row, "cause", cause);
+    return row;
 }
 
 /* The answer where a job is not known: nobody needs to be asked. */
 static struct message *answer_unknown(const struct job_world *w, const struct question *q)
 {
-    const char *const *word = w->call->arguments->word, *near = job_world_nearest(w, q->unknown);
-    struct message *row = message_open();
+    const char *near = job_world_nearest(w, q->unknown);
+    struct message *row = open_answer(w, "no job has this name, and no service here", conditions_name(HAS_JOBS));
     char missing[120], remedy[200];
-    message_text(row, "source", word[2]);
-    message_text(row, "destination", word[3]);
-    message_flag(row, "allowed", false);
-    message_text(row, "because", "no job has this name, and no service here");
-    message_text(row, "cause", conditions[0]);
     snprintf(missing, sizeof missing, "a job or a service named %.60s", q->unknown);
     if (near != NULL) {
         snprintf(remedy, sizeof remedy, "did you mean %.60s?", near);
@@ -321,20 +252,76 @@ static struct message *answer_unknown(const struct job_world *w, const struct qu
     return row;
 }
 
-/* Gives the answer as the one row. < 0: told. */
+static void read_records(struct job_world *w, const struct question *q, enum truth is[static CONDITIONS])
+{
+    struct job_plan from, to;
+    int source = job_world_fetch(w, q->from, &from, NULL), other = job_world_fetch(w, q->to, &to, NULL);
+    conditions_of_records(w, q, source > 0 ? &from : NULL, other > 0 ? &to : NULL, is);
+    if (source > 0) {
+        job_plan_close(&from);
+    }
+    if (other > 0) {
+        job_plan_close(&to);
+    }
+}
+
+/*
+ * The answer where no server can be asked, because the source's job has no such process, or was destroyed, or because
+ * the other job was destroyed and its ports have no names any more. What is true is read from the records instead.
+ */
+static struct message *answer_nowhere(struct job_world *w, const struct question *q, enum truth is[static CONDITIONS])
+{
+    struct message *row;
+    char missing[160], remedy[160];
+    read_records(w, q, is);
+    if (is[NOT_DESTROYED] == NO) {
+        row = open_answer(w, "the sender's job was destroyed", conditions_name(NOT_DESTROYED));
+    } else if (is[HAS_SPEAKER] == NO) {
+        row = open_answer(w, "the sender's job has no such process", conditions_name(HAS_SPEAKER));
+        snprintf(missing, sizeof missing, "job %s has no process %" PRIu32, q->from_name, q->from_process);
+        if (job_world_signed(w, q->from)) {
+            snprintf(remedy, sizeof remedy, "name a process that there is (cwctl job show %s says which)",
+                     q->from_name);
+        } else {
+            snprintf(remedy, sizeof remedy, "name a process that there is (a service has one on each server: 0 to %u)",
+                     w->servers - 1);
+        }
+        set_remedy(row, missing, remedy);
+    } else {
+        row = open_answer(w, "the job is not known here, or destroyed", conditions_name(HAS_JOB));
+        snprintf(missing, sizeof missing, "job %s was destroyed", q->to_name);
+        snprintf(remedy, sizeof remedy, "cwctl job create FILE, with job %s in it", q->to_name);
+        set_remedy(row, missing, remedy);
+    }
+    (void)(conditions_cause(row, "destroyed") && add_other_remedy(w, q, row));
+    return row;
+}
+
+/* Gives the answer as the one row, with its conditions. < 0: told. */
 static int answer(struct job_world *w, const struct question *q, struct rows *rows)
 {
+    enum truth is[CONDITIONS] = {OPEN};
     if (q->unknown != NULL) {
         rows_add(rows, answer_unknown(w, q));
+        is[HAS_JOBS] = NO;
+        conditions_add(q, rows->row[0], is);
         return 0;
     }
-    int rc = ask_question(w, q, rows);
+    int rc = q->nameless ? 0 : ask_question(w, q, rows);
     if (rc < 0) {
         return rc;
+    }
+    if (rc == 0) {
+        rows_add(rows, answer_nowhere(w, q, is));
+        conditions_add(q, rows->row[0], is);
+        return 0;
     }
     rows_type(rows, "allowed", "");
     if (!message_get_flag(rows->row[0], "allowed")) {
         add_remedy(w, q, rows->row[0]);
+    }
+    if (conditions_of_answer(rows->row[0], is)) {
+        conditions_add(q, rows->row[0], is);
     }
     return 0;
 }
@@ -347,7 +334,6 @@ int run_job_explain(struct call *call)
     if (job_world_open(&w, call) >= 0 && read_question(&w, &q) >= 0 && answer(&w, &q, &rows) >= 0 && rows.count > 0) {
         struct message *row = rows.row[0];
         bool allowed = message_get_flag(row, "allowed");
-        add_conditions(&q, row);
         if (call->arguments->json) {
             message_print(row, call->out);
         } else {

@@ -373,7 +373,8 @@ static const struct command table[] = {
     {"job explain", "JOB:PROCESS TO:PROCESS:PORT",
      "may a process send there, and by which entry, or which one is missing",
      "The server where the sender lives is asked, for it decides. Shows what must be true, in the order in which the "
-     "server asks: yes; no, with the remedy; or -, where it did not come so far. TO:*:PORT: packets to keys, which "
+     "server asks: yes; no, with the remedy; or -, where it did not come so far. Where no server can be asked, because "
+     "the process or the job is gone, the records of the two jobs say what they can. TO:*:PORT: packets to keys, which "
      "need the port on all processes. Exit code 1: it may not. --json: each of the \"conditions\" has \"holds\", which "
      "is "
      "true, false or null.",

@@ -194,14 +194,30 @@ bool job_world_runs(const struct job_world *w, cw_job job)
     return false;
 }
 
-bool job_world_knows(const struct job_world *w, cw_job job)
+static const struct message *signed_row(const struct job_world *w, cw_job job)
 {
     for (size_t i = 0; i < w->jobs.count; i++) {
         if (number_of(w->jobs.row[i]) == job) {
-            return true;
+            return w->jobs.row[i];
         }
     }
-    return job_world_runs(w, job);
+    return NULL;
+}
+
+bool job_world_signed(const struct job_world *w, cw_job job)
+{
+    return signed_row(w, job) != NULL;
+}
+
+bool job_world_destroyed(const struct job_world *w, cw_job job)
+{
+    const struct message *row = signed_row(w, job);
+    return row != NULL && message_get_flag(row, "destroyed");
+}
+
+bool job_world_knows(const struct job_world *w, cw_job job)
+{
+    return job_world_signed(w, job) || job_world_runs(w, job);
 }
 
 static int see(struct job_world *w, cw_job job)

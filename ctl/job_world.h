@@ -42,6 +42,9 @@ const char *job_world_nearest(const struct job_world *w, const char *name);
 void job_world_name(const struct job_world *w, cw_job job, char out[static JOB_RECORD_NAME_BYTES]);
 /* True when there is a record of the job, or a service of it on the server. */
 bool job_world_knows(const struct job_world *w, cw_job job);
+/* True when there is a signed record of the job; and, of the second, when that says that it was destroyed. */
+bool job_world_signed(const struct job_world *w, cw_job job);
+bool job_world_destroyed(const struct job_world *w, cw_job job);
 /* True when a service of that job runs on the server. */
 bool job_world_runs(const struct job_world *w, cw_job job);
 

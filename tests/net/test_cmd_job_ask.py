@@ -30,6 +30,7 @@ class Ask(ctl_kit.Job):
         self.cwctl("service hitcount walk 1,1,1")
         text = self.cwctl("job explain hitcount:0 hitcount:13:1")
         self.assertRegex(text, r"(?m)^answer +allowed$")
+        self.assertNotIn("because", text)
         self.assertEqual([line.split()[0] for line in text.splitlines()[1:10]], ["yes"] * 9)
         self.assertIn("  yes  a grant of job hitcount names port 1 of job hitcount\n", text)
         self.assertRegex(text, r"(?m)^entry +grant 1 of 1: job 4096")
@@ -64,6 +65,8 @@ class Ask(ctl_kit.Job):
         [row] = self.rows("job explain web:3 5009:1:1", code=1)
         self.assertEqual((row["because"], row["cause"]), ("no process of that job runs on that server", "no-speaker"))
         self.assertEqual(row["missing"], "process 3 of job web does not run on 0,1,0")
+        self.assertIn("entry", row)
+        self.assertNotIn("entry", self.cwctl("job explain web:3 5009:1:1", code=1))  # it did not come to the grants
         self.assertIn("load the service there (cwctl --server 0,1,0 services load FILE)", row["remedy"])
 
     def test_no_room_for_two(self):
@@ -92,8 +95,30 @@ class Ask(ctl_kit.Job):
         self.refused("job show hitcuont", "no job has this name, and no service here; did you mean hitcount?", code=2)
         self.refused("job explain hitcount:0 ping:1:echo", "ports of job ping", code=2)
         self.refused("job explain hitcount:0 ping:1:1-2", "expected one port", code=2)
-        self.refused("job explain hitcount:999 ping:1:1", "no such process", code=1)
 
+    def test_nobody_to_ask(self):
+        """A process that there is not, and jobs that were destroyed: no server can be asked, and the list is whole."""
+        text = self.cwctl("job explain bench:999 ping:1:1", code=1)
+        self.assertEqual(text.splitlines()[:4],
+                         ["bench:999 to ping:1:1", "  yes  the job exists: bench",
+                          "  no   process 999 of job bench runs on a server",
+                          "       remedy: name a process that there is (a service has one on each server: 0 to 26)"])
+        self.assertRegex(text, r"(?m)^missing +job bench has no process 999$")
+        jobs = ('job "front" { id = 5011; processes = "0-8"; grant "back" { processes = all; ports = 7 } }\n'
+                'job "back" { id = 5012; processes = "0-8"; ports { get = 7 } }\n')
+        self.cwctl("job create --replace", self.file("front.jobs", jobs))
+        [row] = self.rows("job explain front:9 back:7:get", code=1)
+        self.assertEqual((row["cause"], row["remedy"]),
+                         ("no-speaker", "name a process that there is (cwctl job show front says which)"))
+        self.cwctl("job destroy back")
+        [row] = self.rows("job explain front:3 back:7:get", code=1)
+        self.assertEqual((row["cause"], row["missing"]), ("no-job", "job back was destroyed"))
+        self.cwctl("job destroy front")
+        text = self.cwctl("job explain front:3 ping:7:1", code=1)
+        self.assertEqual([line.split()[0] for line in text.splitlines()[1:11]],
+                         ["yes", "no", "yes", "no", "remedy:", "-", "no", "no", "yes", "yes"])
+        self.assertIn("  no   job front was not destroyed\n"
+                      "       remedy: cwctl job create FILE, which begins its next generation\n", text)
 
     def test_a_job_that_nobody_knows(self):
         text = self.cwctl("job explain web1:3 hitcuont:1:get", code=1)

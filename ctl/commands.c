@@ -43,6 +43,7 @@ static const struct arguments_option options[] = {
     {"members", ARGUMENTS_FLAG, "members", false, "", "print a line for every server that gets the file"},
     {"follow", ARGUMENTS_FLAG, "follow", false, "", "go on with what happens, until q or Ctrl-C"},
     {"write", ARGUMENTS_TEXT, NULL, false, "FILE", "keep the names in this file, between two lines of our own"},
+    {"last", ARGUMENTS_NUMBER, NULL, false, "N", "of the past, only the last N"},
     {"labels", ARGUMENTS_FLAG, NULL, false, "", "labels for both ends of each cable"},
     {"force", ARGUMENTS_FLAG, "force", false, "", "leave, whatever stands against it"},
     {"effective", ARGUMENTS_FLAG, NULL, false, "", "what is in force, including defaults (always so)"},
@@ -66,6 +67,7 @@ static const struct {
     {"interval", 0, HOUR_US, "a time with its unit from 0 to 1h, as 5s or 200ms"},
     {"lost-after", 1, HOUR_US, "a time with its unit from 1us to 1h, as 5s or 200ms"},
     {"heirs", 1, 4096, "a whole number from 1 to 4096"},
+    {"last", 1, INT64_MAX, "a whole number from 1 on, as 1000 or 10k"},
     {"weight", 1, 1000, "a whole number from 1 to 1000"},
     {"flags", 0, UINT32_MAX, "a whole number from 0 to 4294967295"},
     {"expire", 1, 30 * 24 * HOUR_US, "a time with its unit from 1us to 720h, as 5s or 200ms"},
@@ -337,9 +339,12 @@ static const struct command table[] = {
      "something. With "
      "--all, "
      "those of every server in view, in the order of their clocks. --follow goes on until q or Ctrl-C; with --timeout, "
-     "until the daemon does not answer for so long, however long nothing happens.",
-     "  cwctl events\n  cwctl events --all --follow\n  cwctl events --json | jq 'select(.kind == \"view\")'",
-     "all follow", 0, 0, NULL, NULL, NULL, run_events},
+     "until the daemon does not answer for so long, however long nothing happens. With both, a line is shown once "
+     "every server that answers has told what happened before it; (late), in JSON \"late\": what a server could tell "
+     "only after later events were shown, because it was out of reach or its clock is behind. All other lines are in "
+     "order.",
+     "  cwctl events\n  cwctl events --all --follow --last 20\n  cwctl events --json | jq 'select(.kind == \"view\")'",
+     "all follow last", 0, 0, NULL, NULL, NULL, run_events},
     {"plan", "XxYxZ", "every cable of a torus of that extent, before there is one",
      "+x of a server leads to -x of the next one along x, and so on around each ring. With --labels, two labels for "
      "each "

@@ -70,7 +70,7 @@ static void show_merged(const struct logs *l, unsigned daemons)
     }
     merge_add_journal(m, "keeper", lab_data(l->lab, "journal", "", path));
     (void)merge_read(m);
-    struct merge_form form = {.last = l->last, .named = true, .colour = l->colour, .json = l->json};
+    struct merge_form form = {.last = l->last, .named = true, .colour = l->colour, .json = l->json, .more = l->follow};
     merge_print(m, &form, stdout);
     form.last = 0;
     struct sigaction action = {.sa_handler = on_signal};
@@ -87,6 +87,8 @@ static void show_merged(const struct logs *l, unsigned daemons)
         merge_print(m, &form, stdout);
     }
     keys_end(&keys);
+    form.more = false;
+    merge_print(m, &form, stdout);
     if (l->follow && !lives) {
         fprintf(stderr, "lab '%s' has ended\n", l->lab->name);
     }
@@ -146,11 +148,13 @@ const struct program_command command_logs = {
     .name = "logs",
     .summary = "what daemons have logged, of one server or all, in the order of time",
     .words = "[SERVER..] [options]",
-    .text =
-        "Prints the logs of the servers that are named, or of all, one after the other; with --merge, and with\n"
-        "--follow, the lines of all in the order of time, each behind the name of its server, and among them what\n"
-        "the lab's keeper did to servers and cables. 0,*,* (in quotes) means all servers of that plane. A log that\n"
-        "becomes long is cut: the last 4 to 8 MiB are kept.",
+    .text = "Prints the logs of the servers that are named, or of all, one after the other; with --merge, and with\n"
+            "--follow, the lines of all in the order of time, each behind the name of its server, and among them what\n"
+            "the lab's keeper did to servers and cables. (late) marks a line that came into its log only after younger "
+            "lines\n"
+            "of others were shown; all other lines are in order. 0,*,* (in quotes) means all servers of that plane. A "
+            "log that\n"
+            "becomes long is cut: the last 4 to 8 MiB are kept.",
     .example = "  cwlab logs 1,0,2\n"
                "  cwlab logs --merge --last 50\n"
                "  cwlab logs -f 0,0,0 1,0,0",

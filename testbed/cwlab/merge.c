@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* getline */
+#define _GNU_SOURCE /* getline, strptime, timegm */
 #include "testbed/cwlab/merge.h"
 
 #include "base/check.h"
+#include "commandline/inorder.h"
 
 #include "cubeway/time.h"
 #include "scenario/report.h"
@@ -13,6 +14,8 @@
 #include <time.h>
 
 enum { STAMP = 32 /* bytes of "2026-11-22T19:30:00.123456Z", and of its NUL */ };
+/* While lines are followed: how long after its time a line may come into its file, and how long one waits at most. */
+static const cw_span writing = CW_MS(100), patience = CW_SEC(3);
 
 struct source {
     char *name, *path;
@@ -23,6 +26,7 @@ struct source {
 
 struct line {
     char time[STAMP];
+    bool timed; /* the time is its own, and not that of the line before */
     size_t source;
     char *text; /* owned; with its newline */
 };
@@ -30,34 +34,33 @@ struct line {
 struct merge {
     struct source *source;
     size_t sources;
-    struct line *line;
-    size_t lines, room;
+    struct inorder *waiting; /* of struct line */
+    int64_t read_us;         /* the time of day when the last reading began */
 };
 
 struct merge *merge_open(void)
 {
     struct merge *m = calloc(1, sizeof *m);
     CHECK(m != NULL);
+    m->waiting = inorder_open();
     return m;
 }
 
-static void forget(struct merge *m)
+static void drop(void *line)
 {
-    for (size_t i = 0; i < m->lines; i++) {
-        free(m->line[i].text);
-    }
-    m->lines = 0;
+    struct line *l = line;
+    free(l->text);
+    free(l);
 }
 
 void merge_close(struct merge *m)
 {
-    forget(m);
+    inorder_close(m->waiting, drop);
     for (size_t i = 0; i < m->sources; i++) {
         free(m->source[i].name);
         free(m->source[i].path);
     }
     free(m->source);
-    free(m->line);
     free(m);
 }
 
@@ -76,19 +79,23 @@ void merge_add_journal(struct merge *m, const char *name, const char *path)
     m->source[m->sources - 1].journal = true;
 }
 
+static cw_time read_clock(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (cw_time){now.tv_sec * CW_NS_PER_SEC + now.tv_nsec};
+}
+
 /* "26039245513206 fail 1,1,1" as a daemon would have logged it; as it is when it has not that form. */
 static void dress(const char *text, char *out, size_t room)
 {
     long long ns;
     int length = 0;
-    struct timespec day, boot;
     if (sscanf(text, "%lld %n", &ns, &length) != 1 || length == 0) {
         snprintf(out, room, "%s", text);
         return;
     }
-    clock_gettime(CLOCK_REALTIME, &day);
-    clock_gettime(CLOCK_BOOTTIME, &boot);
-    cw_time now = {day.tv_sec * CW_NS_PER_SEC + day.tv_nsec}, booted = {boot.tv_sec * CW_NS_PER_SEC + boot.tv_nsec};
+    cw_time now = read_clock(CLOCK_REALTIME), booted = read_clock(CLOCK_BOOTTIME);
     cw_time at = cw_time_add(now, cw_time_since((cw_time){ns}, booted));
     time_t seconds = at.ns / CW_NS_PER_SEC;
     struct tm tm;
@@ -99,35 +106,45 @@ static void dress(const char *text, char *out, size_t room)
              (int)(at.ns % CW_NS_PER_SEC / CW_US(1).ns), (int)strcspn(text + length, "\n"), text + length);
 }
 
-/* The time of the line, or that of the one before. */
-static void read_time(struct source *s, const char *text)
+/* The time of the line, or that of the one before. True: it has one of its own. */
+static bool read_time(struct source *s, const char *text)
 {
     static const char prefix[] = "time=";
-    if (strncmp(text, prefix, sizeof prefix - 1) == 0) {
-        const char *from = text + sizeof prefix - 1;
-        size_t length = strcspn(from, " \n");
-        snprintf(s->last, sizeof s->last, "%.*s", (int)(length < STAMP ? length : STAMP - 1), from);
+    if (strncmp(text, prefix, sizeof prefix - 1) != 0) {
+        return false;
     }
+    const char *from = text + sizeof prefix - 1;
+    size_t length = strcspn(from, " \n");
+    snprintf(s->last, sizeof s->last, "%.*s", (int)(length < STAMP ? length : STAMP - 1), from);
+    return true;
+}
+
+/* The time of a stamp in us; INT64_MIN: it is none, and stands before all times. */
+static int64_t read_stamp(const char *stamp)
+{
+    struct tm tm = {.tm_isdst = 0};
+    const char *rest = strptime(stamp, "%Y-%m-%dT%H:%M:%S", &tm);
+    int us = 0;
+    if (rest == NULL || sscanf(rest, ".%6dZ", &us) != 1) {
+        return INT64_MIN;
+    }
+    return (int64_t)timegm(&tm) * 1000000 + us;
 }
 
 static void take_line(struct merge *m, size_t source, const char *text)
 {
-    if (m->lines == m->room) {
-        m->room = 2 * m->room + 256;
-        m->line = realloc(m->line, m->room * sizeof *m->line);
-        CHECK(m->line != NULL);
-    }
     struct source *s = &m->source[source];
-    struct line *l = &m->line[m->lines++];
+    struct line *l = malloc(sizeof *l);
     char dressed[512];
+    CHECK(l != NULL);
     if (s->journal) {
         dress(text, dressed, sizeof dressed);
         text = dressed;
     }
-    read_time(s, text);
-    *l = (struct line){.source = source, .text = strdup(text)};
+    *l = (struct line){.timed = read_time(s, text), .source = source, .text = strdup(text)};
     CHECK(l->text != NULL);
     memcpy(l->time, s->last, sizeof l->time);
+    inorder_add(m->waiting, read_stamp(l->time), read_clock(CLOCK_BOOTTIME), l);
 }
 
 static void read_source(struct merge *m, size_t source)
@@ -154,21 +171,11 @@ static void read_source(struct merge *m, size_t source)
 
 size_t merge_read(struct merge *m)
 {
+    m->read_us = read_clock(CLOCK_REALTIME).ns / CW_US(1).ns;
     for (size_t i = 0; i < m->sources; i++) {
         read_source(m, i);
     }
-    return m->lines;
-}
-
-/* Lines of one file stay in their order: they stand so in memory. */
-static int by_time(const void *left, const void *right)
-{
-    const struct line *a = left, *b = right;
-    int order = strcmp(a->time, b->time);
-    if (order == 0) {
-        order = a->source != b->source ? (a->source > b->source) - (a->source < b->source) : (a > b) - (a < b);
-    }
-    return order;
+    return inorder_count(m->waiting);
 }
 
 static const char *colour_of(const char *text)
@@ -176,7 +183,7 @@ static const char *colour_of(const char *text)
     return strstr(text, "level=error") != NULL ? "\033[31m" : strstr(text, "level=warn") != NULL ? "\033[33m" : "";
 }
 
-static void print_object(const char *name, const struct line *l, FILE *out)
+static void print_object(const char *name, const struct line *l, bool late, FILE *out)
 {
     struct report *r = report_open(NULL);
     char text[4096];
@@ -184,31 +191,48 @@ static void print_object(const char *name, const struct line *l, FILE *out)
     report_text(r, "server", name);
     report_text(r, "time", l->time);
     report_text(r, "text", text);
+    if (late) {
+        report_flag(r, "late", true);
+    }
     (void)!report_print_json(r, out);
     report_close(r);
 }
 
+struct printing {
+    const struct merge *m;
+    const struct merge_form *form;
+    FILE *out;
+    int width; /* of the names */
+};
+
+static void print_line(void *context, void *line, bool late)
+{
+    const struct printing *p = context;
+    const struct line *l = line;
+    const char *name = p->m->source[l->source].name, *tint = p->form->colour ? colour_of(l->text) : "";
+    late = late && l->timed;
+    if (p->form->json) {
+        print_object(name, l, late, p->out);
+    } else {
+        if (p->form->named) {
+            fprintf(p->out, "%-*s ", p->width, name);
+        }
+        fprintf(p->out, "%s%.*s%s%s\n", tint, (int)strlen(l->text) - 1, l->text, tint[0] != '\0' ? "\033[0m" : "",
+                late ? " (late)" : "");
+    }
+    drop(line);
+}
+
 void merge_print(struct merge *m, const struct merge_form *form, FILE *out)
 {
-    int width = 0;
+    struct printing p = {m, form, out, 0};
     for (size_t i = 0; i < m->sources; i++) {
         int length = (int)strlen(m->source[i].name);
-        width = length > width ? length : width;
+        p.width = length > p.width ? length : p.width;
     }
-    if (m->lines > 0) {
-        qsort(m->line, m->lines, sizeof *m->line, by_time);
+    if (form->last > 0) {
+        inorder_keep(m->waiting, form->last, drop);
     }
-    for (size_t i = form->last > 0 && form->last < m->lines ? m->lines - form->last : 0; i < m->lines; i++) {
-        const struct line *l = &m->line[i];
-        const char *tint = form->colour ? colour_of(l->text) : "";
-        if (form->json) {
-            print_object(m->source[l->source].name, l, out);
-            continue;
-        }
-        if (form->named) {
-            fprintf(out, "%-*s ", width, m->source[l->source].name);
-        }
-        fprintf(out, "%s%.*s%s\n", tint, (int)strlen(l->text) - 1, l->text, tint[0] != '\0' ? "\033[0m" : "");
-    }
-    forget(m);
+    inorder_give(m->waiting, form->more ? m->read_us - cw_span_us(writing) : INT64_MAX,
+                 cw_time_add(read_clock(CLOCK_BOOTTIME), (cw_span){-patience.ns}), print_line, &p);
 }

@@ -25,7 +25,7 @@ void merge_add_journal(struct merge *m, const char *name, const char *path);
 void merge_add(struct merge *m, const char *name, const char *path);
 /*
  * Reads the whole lines that have come since the last call, from all files; a file that has become shorter is read from
- * its beginning. Gives how many there are.
+ * its beginning. Gives how many lines there are that were not printed yet.
  */
 size_t merge_read(struct merge *m);
 struct merge_form {
@@ -33,8 +33,12 @@ struct merge_form {
     bool named;  /* each line begins with the name of its file */
     bool colour; /* lines that are errors or warnings are red and yellow */
     bool json;   /* each line is an object: "server" (the name of its file), "time", "text" (the whole line) */
+    bool more;   /* what is younger than the last reading waits: other files may yet get older lines */
 };
-/* Prints what was read, in the order of time, and forgets it. */
+/*
+ * Prints what was read, in the order of time, and forgets it. A line that is older than one that was printed before
+ * ends with "(late)", or has "late": true; lines without a time of their own never.
+ */
 void merge_print(struct merge *m, const struct merge_form *form, FILE *out);
 
 #endif

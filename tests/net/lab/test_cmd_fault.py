@@ -31,7 +31,22 @@ class Fault(lab_kit.Case):
         self.assertEqual(run("judge").stdout, "")  # no rows of zeros
 
     def test_servers(self):
+        """And who follows the events meanwhile reads them in order, but for lines that say that they come late."""
         self.up("3x3x3")
+        words = [os.path.join(lab_kit.OPTIONS.bin, "cwctl"), "--lab", "lab", "--node", "0,0,0", "events", "--all",
+                 "--follow", "--last", "9", "--json"]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as follower:
+            past = [json.loads(follower.stdout.readline()) for _ in range(9)]
+            self.come_and_go()
+            follower.terminate()
+            told = past + [json.loads(line) for line in follower.stdout]
+        youngest, told = 0, [row for row in told if "unanswered" not in row]
+        for row in told:
+            self.assertEqual(row["at_us"] < youngest, row.get("late", False), row)
+            youngest = max(youngest, row["at_us"])
+        self.assertGreater(len([row for row in told if row["text"] == "1,0,2 came"]), 26)
+
+    def come_and_go(self):
         for words in ["fail", "1,0,2"], ["fail", "1,0,2", "--whole"], ["fail", "1,0,2", "--power"], ["leave", "1,0,2"]:
             run(*words)
             self.reach(26)

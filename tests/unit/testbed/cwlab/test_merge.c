@@ -108,9 +108,51 @@ START_TEST(as_json)
 }
 END_TEST
 
+static const char *print_more(struct merge *m, bool json, bool more)
+{
+    static char text[2000];
+    FILE *out = tmpfile();
+    ck_assert(out != NULL);
+    merge_print(m, &(struct merge_form){.json = json, .more = more}, out);
+    rewind(out);
+    text[fread(text, 1, sizeof text - 1, out)] = '\0';
+    fclose(out);
+    return text;
+}
+
+/* While more is to come, what is young waits; what comes behind its time says so, and what has no time does not. */
+START_TEST(what_comes_late)
+{
+    char *place = place_make();
+    struct merge *m = merge_open();
+    snprintf(first, sizeof first, "%s/a.log", place);
+    snprintf(second, sizeof second, "%s/b.log", place);
+    merge_add(m, "0,0,0", first);
+    merge_add(m, "1,0,0", second);
+    append(first, "time=2026-01-01T00:00:01.000000Z msg=a1\ntime=2900-01-01T00:00:03.000000Z msg=a3\n");
+    ck_assert_uint_eq(merge_read(m), 2);
+    ck_assert_str_eq(print_more(m, false, true), "time=2026-01-01T00:00:01.000000Z msg=a1\n");
+    append(second, "time=2026-01-01T00:00:01.000001Z msg=b1\nof b1\n");
+    ck_assert_uint_eq(merge_read(m), 3);
+    ck_assert_str_eq(print_more(m, false, true), "time=2026-01-01T00:00:01.000001Z msg=b1\nof b1\n");
+    append(second, "time=2026-01-01T00:00:00.999999Z msg=b0\nof b0\n");
+    append(first, "time=2026-01-01T00:00:01.000001Z msg=a2\n");
+    ck_assert_uint_eq(merge_read(m), 4);
+    ck_assert_str_eq(print_more(m, false, true), "time=2026-01-01T00:00:00.999999Z msg=b0 (late)\nof b0\n"
+                                                 "time=2026-01-01T00:00:01.000001Z msg=a2\n");
+    append(second, "time=2026-01-01T00:00:00.999999Z msg=b0\n");
+    ck_assert_uint_eq(merge_read(m), 2);
+    ck_assert_ptr_nonnull(strstr(print_more(m, true, true), "msg=b0\",\"late\":true}\n"));
+    ck_assert_str_eq(print_more(m, false, false), "time=2900-01-01T00:00:03.000000Z msg=a3\n");
+    merge_close(m);
+    place_remove(place);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(in_the_order_of_time),
     SUITE_TEST(with_the_journal),
     SUITE_TEST(as_json),
+    SUITE_TEST(what_comes_late),
 };
 SUITE_MAIN("merge", tests)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { REST_MS = 100 }; /* while resting, *stop is looked at so often */
 
@@ -251,6 +252,13 @@ static void rest_until(const struct call *call, int64_t end)
 void call_rest(const struct call *call, cw_span span)
 {
     rest_until(call, now_ns() + span.ns);
+}
+
+void call_say_done(const struct call *call)
+{
+    if (!call->arguments->json && isatty(fileno(call->out))) {
+        fputs("done\n", call->out);
+    }
 }
 
 void call_wipe(const struct call *call)

@@ -196,6 +196,9 @@ static int set(const struct call *call, const char *key, const uint8_t *bytes, s
     if (code == EXIT_FINE && rows.count > 0) {
         code = code_of(call, rows.row[0], key);
     }
+    if (code == EXIT_FINE) {
+        call_say_done(call);
+    }
     return show(call, &rows, code);
 }
 
@@ -231,6 +234,9 @@ int run_kv_delete(struct call *call)
     int code = ask(call, r, &rows);
     if (code == EXIT_FINE && rows.count > 0) {
         code = code_of(call, rows.row[0], key);
+    }
+    if (code == EXIT_FINE) {
+        call_say_done(call);
     }
     return show(call, &rows, code);
 }
@@ -283,7 +289,7 @@ int run_kv_stats(struct call *call)
     static const struct table_column columns[] = {
         {"server", "SERVER", TABLE_TEXT},
         {"values", "VALUES", TABLE_SHORT},
-        {"value_bytes", "BYTES", TABLE_BYTES},
+        {"value_bytes", "MEMORY", TABLE_BYTES},
         {"gets", "GETS", TABLE_SHORT},
         {"hits_here", "HERE", TABLE_SHORT},
         {"hits_copy", "COPY", TABLE_SHORT},
@@ -320,7 +326,7 @@ int run_kv_hot(struct call *call)
         {"at_root_per_second", "AT ROOT", TABLE_SHORT},
         {"root", "ROOT", TABLE_TEXT},
         {"key", "KEY", TABLE_TEXT},
-        {"job", "JOB", TABLE_COUNT},
+        {"job", "JOB", TABLE_TEXT},
         {"copies", "COPIES AT", TABLE_TEXT},
         {NULL, NULL, TABLE_TEXT},
     };

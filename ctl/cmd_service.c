@@ -7,6 +7,7 @@
 #include "base/nearest.h"
 #include "commandline/units.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,21 +37,39 @@ unsigned show_service_columns(const struct rows *rows, struct table_column *colu
                 continue; /* a list of objects fits no cell */
             }
             if (c == n && (but == NULL || strcmp(field, but) != 0)) {
-                columns[n++] = (struct table_column){field, field, number ? kind_of(field) : TABLE_TEXT};
+                bool name = strcmp(field, "job") == 0; /* its number is a name, and is written without commas */
+                columns[n++] = (struct table_column){field, field, number && !name ? kind_of(field) : TABLE_TEXT};
             }
         }
     }
     return n;
 }
 
+const char *show_title(const char *field, char out[static SHOW_TITLE])
+{
+    size_t length = strlen(field);
+    length -= length > 3 && strcmp(field + length - 3, "_ns") == 0 ? 3 : 0;
+    snprintf(out, SHOW_TITLE, "%.*s", (int)(length < SHOW_TITLE ? length : SHOW_TITLE - 1), field);
+    for (char *c = out; *c != '\0'; c++) {
+        *c = *c == '_' ? ' ' : (char)toupper((unsigned char)*c);
+    }
+    return out;
+}
+
 void show_service(const struct call *call, const struct rows *rows)
 {
     struct table_column columns[TABLE_COLUMNS_MAX + 1];
+    char title[TABLE_COLUMNS_MAX][SHOW_TITLE];
     unsigned n = show_service_columns(rows, columns, 0, NULL);
     columns[n] = (struct table_column){NULL, NULL, TABLE_TEXT};
-    if (rows->count == 1) {
+    if (rows->count == 0) {
+        call_say_done(call);
+    } else if (rows->count == 1) {
         table_print_record(rows->row[0], columns, call->style, call->out);
     } else {
+        for (unsigned i = 0; i < n; i++) {
+            columns[i].title = show_title(columns[i].field, title[i]);
+        }
         table_print(rows->row, rows->count, columns, call->style, call->out);
     }
 }

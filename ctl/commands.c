@@ -251,7 +251,7 @@ static const struct command table[] = {
      2, "service-weight", policy_columns, NULL, NULL},
     {"service", "NAME WORDS..", "run a command that a service has of its own",
      "The words go to the service as they are. cwctl service NAME --help says which commands the service has and what "
-     "they take, as far as it declares them.",
+     "they take, as far as it declares them. Where the answer holds nothing, a terminal shows \"done\".",
      "  cwctl service bench start mode=keys rate=1000\n  cwctl service bench stats\n  cwctl service bench stop\n"
      "  cwctl service bench --help",
      "", 1, 40, "service", NULL, show_service, run_service},
@@ -263,19 +263,24 @@ static const struct command table[] = {
      "in time.",
      "  cwctl kv get greeting\n  cwctl kv get picture > picture.png", "job", 1, 1, NULL, NULL, NULL, run_kv_get},
     {"kv set", "KEY [VALUE | -]", "put a value into the cache",
-     "-: the value is read from standard input, any bytes up to 1 MiB. Exit codes: 0 done; 1 refused; 3 this side of "
+     "-: the value is read from standard input, any bytes up to 1 MiB. A VALUE that begins with - stands behind --. "
+     "When all is well, a terminal shows \"done\", and a file or a pipe gets nothing, so that scripts stay quiet. Exit "
+     "codes: 0 done; 1 refused; 3 this side of "
      "the cluster has no majority; 4 no answer in time, or nobody knows: the value may have been set.",
      "  cwctl kv set greeting hello --expire 10min\n  cwctl kv set picture --file picture.png\n  date | cwctl kv set "
      "now -",
      "job file flags expire", 1, 2, NULL, NULL, NULL, run_kv_set},
-    {"kv delete", "KEY", "take a value out of the cache", "Exit codes: 0 done; 1 there was none; 3 and 4 as of kv set.",
+    {"kv delete", "KEY", "take a value out of the cache",
+     "A terminal shows \"done\". Exit codes: 0 done; 1 there was none; 3 and 4 as of kv set.",
      "  cwctl kv delete greeting", "job", 1, 1, NULL, NULL, NULL, run_kv_delete},
     {"kv flush", "", "drop all values of a job, on all servers",
      "After exit code 0, nobody reads a value that was there before. Exit code 5: some servers did not answer in time, "
      "and may have values left; flush again.",
      "  cwctl kv flush\n  cwctl kv flush --job 5001", "job", 0, 0, NULL, NULL, NULL, run_kv_flush},
     {"kv stats", "", "the cache of every server at a glance",
-     "GETS and WRITES: requests that were made at the server. HERE, COPY, ROOT: hits among the GETS at the server "
+     "MEMORY: what the cache takes of the memory that it may have; a good megabyte even when it is empty, for its "
+     "tables. GETS and WRITES: requests that were made at the server. HERE, COPY, ROOT: hits among the GETS at the "
+     "server "
      "itself, at a copy, and at the key's root elsewhere. GET, SET: the median time of requests that crossed the "
      "torus; P99: the time that 99 of 100 did not exceed. --json has every number.",
      "  cwctl kv stats --watch\n  cwctl kv stats --json | jq '{server, evicted, timed_out}'", "", 0, 0, NULL, NULL,

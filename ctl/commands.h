@@ -107,6 +107,8 @@ int call_run(struct call *call);
 const struct arguments_given *call_given(const struct call *call, const char *name);
 /* True for "x,y,z". */
 bool call_is_server(const char *word);
+/* On a terminal, says "done", for a command whose answer holds nothing to show. Elsewhere nothing happens. */
+void call_say_done(const struct call *call);
 /* Wipes a terminal; elsewhere nothing happens. */
 void call_wipe(const struct call *call);
 /* Waits so long, or until the command is to end: *call->stop is set then. */
@@ -124,6 +126,9 @@ void show_service(const struct call *call, const struct rows *rows);
  * NULL), to the n that are there; TABLE_COLUMNS_MAX in all. Gives how many there are then.
  */
 unsigned show_service_columns(const struct rows *rows, struct table_column *columns, unsigned n, const char *but);
+/* Writes the title of a field's column, "RTT MIN" for "rtt_min_ns" (the unit stands behind the number); gives out. */
+enum { SHOW_TITLE = 32 };
+const char *show_title(const char *field, char out[static SHOW_TITLE]);
 void show_config(const struct call *call, const struct rows *rows);
 void show_done(const struct call *call, const struct rows *rows);
 int run_ping(struct call *call);

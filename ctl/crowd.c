@@ -5,7 +5,6 @@
 
 #include "base/check.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -56,6 +55,50 @@ bool crowd_takes(const struct command *c)
         }
     }
     return crowd_by_itself(c) == NULL;
+}
+
+/* A word as a shell reads it. */
+static void say_word(const char *word, FILE *out)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
+    if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
+        fprintf(out, " %s", word);
+        return;
+    }
+    fputs(" '", out);
+    for (const char *c = word; *c != '\0'; c++) {
+        fputs(*c == '\'' ? "'\\''" : (char[]){*c, '\0'}, out);
+    }
+    fputc('\'', out);
+}
+
+int crowd_refuse(const struct call *call, const struct find_crowd *crowd)
+{
+    const struct arguments *a = call->arguments;
+    const char *name = call->command->name, *option = crowd_by_itself(call->command), *lab = a->lab;
+    const char *node = crowd->count > 0 ? crowd->one[0].name : "NAME";
+    int words = 1;
+    for (const char *c = name; *c != '\0'; c++) {
+        words += *c == ' ';
+    }
+    fprintf(call->errors, "cwctl: %s reaches all servers by itself, through one daemon: ", name);
+    fprintf(call->errors, lab != NULL ? "cwlab ctl --name %s %s %s" : "cwctl%s --node %s %s", lab != NULL ? lab : "",
+            node, name);
+    for (int i = words; i < a->words; i++) {
+        say_word(a->word[i], call->errors);
+    }
+    size_t length = strcspn(option + (option[0] != '\0' ? 2 : 0), " ");
+    bool given = option[0] == '\0';
+    for (int i = 0; i < a->options; i++) {
+        const char *of = a->given[i].option->name;
+        fprintf(call->errors, " --%s", of);
+        if (a->given[i].text != NULL) {
+            say_word(a->given[i].text, call->errors);
+        }
+        given = given || (strlen(of) == length && memcmp(of, option + 2, length) == 0);
+    }
+    fprintf(call->errors, "%s%s%s\n", given ? "" : " ", given ? "" : option, a->json ? " --json" : "");
+    return EXIT_USAGE;
 }
 
 /* ---- One process for each daemon --------------------------------------------------------------------------------- */
@@ -206,22 +249,9 @@ static bool gather(const struct member *member, size_t count, struct rows *rows)
     return own;
 }
 
-enum { TITLE = 32 };
-
-/* "rtt_min_ns" as "RTT MIN": the unit stands behind the number. */
-static void write_title(const char *field, char out[static TITLE])
-{
-    size_t length = strlen(field);
-    length -= length > 3 && strcmp(field + length - 3, "_ns") == 0 ? 3 : 0;
-    snprintf(out, TITLE, "%.*s", (int)(length < TITLE ? length : TITLE - 1), field);
-    for (char *c = out; *c != '\0'; c++) {
-        *c = *c == '_' ? ' ' : (char)toupper((unsigned char)*c);
-    }
-}
-
 static void show_table(const struct call *call, const struct rows *rows, bool own)
 {
-    char title[TABLE_COLUMNS_MAX][TITLE];
+    char title[TABLE_COLUMNS_MAX][SHOW_TITLE];
     struct table_column columns[TABLE_COLUMNS_MAX + 1];
     unsigned n = 0;
     columns[n++] = (struct table_column){"asked", own ? "SERVER" : "ASKED", TABLE_TEXT};
@@ -232,9 +262,8 @@ static void show_table(const struct call *call, const struct rows *rows, bool ow
     }
     if (call->command->columns == NULL) {
         n = show_service_columns(rows, columns, n, own ? "server" : NULL);
-        for (unsigned i = 1; i < n && call->command->run != run_service; i++) { /* a service's fields are its own */
-            write_title(columns[i].field, title[i]);
-            columns[i].title = title[i];
+        for (unsigned i = 1; i < n; i++) {
+            columns[i].title = show_title(columns[i].field, title[i]);
         }
     }
     columns[n] = (struct table_column){NULL, NULL, TABLE_TEXT};

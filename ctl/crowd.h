@@ -23,6 +23,11 @@ bool crowd_takes(const struct command *c);
  */
 const char *crowd_by_itself(const struct command *c);
 /*
+ * Refuses such a command, which was given to several daemons: writes to errors the line that reaches all servers
+ * through one of them, with all words and options that were given. Gives the exit code.
+ */
+int crowd_refuse(const struct call *call, const struct find_crowd *crowd);
+/*
  * Does the command on every daemon of the crowd, as often as --watch says. call has no client. Daemons that are
  * starting (lab.h) are waited for. Rows come in the order of the crowd; what daemons refuse follows on errors, once for
  * all of those that said the same. "services load" and "services reload" are checked by all daemons first, and taken

@@ -126,17 +126,6 @@ static int finish(int code)
     return code;
 }
 
-/* For a command that asks all servers by itself: names the line that does it. Gives the exit code. */
-static int refuse_several(const struct call *call, const struct find_crowd *crowd)
-{
-    const char *name = call->command->name, *option = crowd_by_itself(call->command), *lab = call->arguments->lab;
-    const char *node = crowd->count > 0 ? crowd->one[0].name : "NAME";
-    fprintf(stderr, "cwctl: %s asks all servers by itself, through one daemon: ", name);
-    fprintf(stderr, lab != NULL ? "cwlab ctl --name %s %s %s%s%s\n" : "cwctl%s --node %s %s%s%s\n",
-            lab != NULL ? lab : "", node, name, option[0] != '\0' ? " " : "", option);
-    return EXIT_USAGE;
-}
-
 static int run_crowd(struct call *call, const struct find_wish *wish)
 {
     struct find_crowd crowd;
@@ -152,7 +141,7 @@ static int run_crowd(struct call *call, const struct find_wish *wish)
         return EXIT_NOBODY;
     }
     if (!takes) {
-        int code = refuse_several(call, &crowd);
+        int code = crowd_refuse(call, &crowd);
         find_crowd_free(&crowd);
         return code;
     }

@@ -68,6 +68,7 @@ struct pump_link {
 /* What viewlog.c has logged already. */
 struct viewlog {
     cw_links live;
+    cw_links had; /* were live once */
     uint64_t epoch;
     unsigned servers;
     bool serving;

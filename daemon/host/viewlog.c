@@ -162,6 +162,12 @@ static bool any_serves(const struct host *h)
     return false;
 }
 
+/* A span that was measured: as whole milliseconds, or, where that is 0, as whole microseconds. */
+static void show_span(cw_span span, char out[static QUANTITY_TEXT])
+{
+    quantity_span_format(span.ns < CW_MS(1).ns ? CW_US(cw_span_us(span)) : CW_MS(cw_span_ms(span)), out);
+}
+
 void viewlog_turn(struct host *h, cw_span span)
 {
     const struct ls_timers *t = &h->config.timers;
@@ -171,7 +177,7 @@ void viewlog_turn(struct host *h, cw_span span)
     }
     h->turn_longest = span;
     if (span.ns > t->hold.ns - t->dead.ns) {
-        quantity_span_format(span, lasted);
+        show_span(span, lasted);
         quantity_span_format((cw_span){t->hold.ns - t->dead.ns}, most);
         LOG(h->log, CW_LOG_WARN, "kept waiting in the middle of a turn, for longer than hold less dead",
             {"for", lasted}, {"at_most", most},
@@ -223,6 +229,7 @@ static void look_at_links(struct pump_server *s, const char *self)
     struct linkstate *ls = node_linkstate(s->face.node);
     cw_links live = ls_live_links(ls), other = live ^ s->viewlog.live;
     s->viewlog.live = live;
+    s->viewlog.had |= live;
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         if (!(other & cw_links_of(link))) {
             continue;
@@ -416,10 +423,9 @@ void viewlog_update(struct pump_server *s, cw_time now)
     }
 }
 
-/* "+x -z": links that have an interface, and whose neighbours are not there. False: there are none. */
-static bool lonely_links(const struct pump_server *s, char out[static 24])
+/* "+x -z": links of the set that have an interface. False: there are none. */
+static bool name_links(const struct pump_server *s, cw_links lonely, char out[static 24])
 {
-    cw_links lonely = torus_links(&s->face.host->torus) & ~ls_live_links(node_linkstate(s->face.node));
     size_t used = 0;
     out[0] = '\0';
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
@@ -439,9 +445,14 @@ bool host_log_neighbours(struct host *h)
             return false;
         }
         torus_format(s->face.self, self);
-        if (lonely_links(s, links)) {
+        cw_links lonely = torus_links(&h->torus) & ~ls_live_links(node_linkstate(s->face.node));
+        if (name_links(s, lonely & ~s->viewlog.had, links)) {
             LOG(h->log, CW_LOG_WARN, "no neighbour yet", {"server", self}, {"links", links},
                 {"what_to_do", "cwctl wiring says for each which server is expected, and what is heard"});
+        }
+        if (name_links(s, lonely & s->viewlog.had, links)) {
+            LOG(h->log, CW_LOG_WARN, "has lost neighbours", {"server", self}, {"links", links},
+                {"what_to_do", "cwctl doctor says why, and cwctl events when"});
         }
     }
     return true;
@@ -452,7 +463,7 @@ void viewlog_slow(void *context, const struct node *n, const char *service, cons
     struct host *h = context;
     char self[TORUS_TEXT], lasted[QUANTITY_TEXT];
     torus_format(torus_coord(&h->torus, node_self(n)), self);
-    quantity_span_format(held.ns < CW_MS(1).ns ? held : CW_MS(cw_span_ms(held)), lasted);
+    show_span(held, lasted);
     LOG(h->log, CW_LOG_WARN, "a service held the thread for too long", {"server", self}, {"service", service},
         {"upcall", upcall}, {"for", lasted},
         {"what_to_do", "work above some 10 us goes to cw_offload(); or the machine gave the daemon no processor"});

@@ -213,12 +213,24 @@ static int take_long(struct reading *r)
     return take_option(r, o, shown, value != NULL ? value + 1 : NULL);
 }
 
+/* Says what is wrong; of a number, also the line in which it is a word: all up to here, "--", the number. */
 static int say_no_letter(const struct reading *r, const char *word)
 {
     bool number = word[1] >= '0' && word[1] <= '9';
-    fprintf(r->errors, "%s: %s%s%s\n", r->of->program, number ? "" : "unknown option ", word,
-            number ? ": no number here is below 0; a server is x,y,z, counted from 0,0,0"
-                   : "; options have two dashes");
+    if (!number) {
+        fprintf(r->errors, "%s: unknown option %s; options have two dashes\n", r->of->program, word);
+        return -EINVAL;
+    }
+    fprintf(r->errors, "%s: %s: no number here is below 0", r->of->program, word);
+    if (strchr(word, ',') != NULL || r->at < 2) {
+        fputs("; a server is x,y,z, counted from 0,0,0\n", r->errors);
+        return -EINVAL;
+    }
+    fprintf(r->errors, "; a word that begins with - stands behind --: %s", r->of->program);
+    for (int i = 1; i < r->at; i++) {
+        fprintf(r->errors, " %s", r->argv[i]);
+    }
+    fprintf(r->errors, " -- %s\n", word);
     return -EINVAL;
 }
 

@@ -2,6 +2,7 @@
 #include "services/multicast/commands.h"
 
 #include "base/bytes.h"
+#include "base/nearest.h"
 #include "base/words.h"
 #include "services/multicast/cast/pattern.h"
 #include "services/multicast/cast/session_table.h"
@@ -117,8 +118,9 @@ static int refuse_group(const struct send_command *w, int status)
         return refuse_with(w->request, status, "the root of the group '%s' has not answered within %d s", w->group,
                            (int)(GROUP_PATIENCE.ns / CW_SEC(1).ns));
     }
-    return refuse_with(w->request, status == 0 ? -ENOENT : status,
-                       "nobody is a member of a group '%s'; servers are written X,Y,Z", w->group);
+    static const char *const meant[] = {"all", NULL};
+    return refuse_with(w->request, status == 0 ? -ENOENT : status, "nobody is in a group '%s'%s", w->group,
+                       nearest_word(w->group, meant) != NULL ? "; did you mean all?" : "; a server is written X,Y,Z");
 }
 
 static void on_members(void *arg, int status, const uint8_t *set, unsigned count)

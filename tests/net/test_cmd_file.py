@@ -267,7 +267,8 @@ class Files(ctl_kit.Case):
         self.check(["1,0,0", "2,2,2"], "image", self.bytes(100_000))
         self.assertFalse(any(os.path.exists(self.there(server, "image")) for server in MEMBERS
                              if server not in ("1,0,0", "2,2,2")))
-        self.refused(f"file send {path} --to nobodys", "nobody is in that group", code=1)
+        self.refused(f"file send {path} --to nobodys", "nobody is in a group 'nobodys'; a server is written", code=1)
+        self.refused(f"file send {path} --to al", "nobody is in a group 'al'; did you mean all?", code=1)
 
     def test_a_file_that_changes(self):
         path = self.file("log", 30_000_000)

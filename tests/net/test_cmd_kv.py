@@ -4,6 +4,7 @@
 import base64
 import json
 import os
+import pty
 import subprocess
 import time
 
@@ -41,6 +42,17 @@ class Kv(ctl_kit.Case):
         self.assertEqual(self.cwctl("kv get a --job 5001"), "one")
         self.cwctl("kv set form=base64 job=3")  # keys that look like options
         self.assertEqual(self.cwctl("kv get form=base64"), "job=3")
+
+    def test_done(self):
+        """A person at a terminal is told; a script is not."""
+        for words in ["kv", "set", "a", "--", "-5"], ["kv", "delete", "a"], ["service", "bench", "stop"]:
+            pid, terminal = pty.fork()
+            if pid == 0:
+                os.execvp(ctl_kit.OPTIONS.cwctl, [ctl_kit.OPTIONS.cwctl, "--socket", self.socket, *words])
+            self.assertEqual((words, os.read(terminal, 100)), (words, b"done\r\n"))
+            self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
+            os.close(terminal)
+        self.refused("kv set a -5", "a word that begins with - stands behind --: cwctl", "kv set a -- -5\n", code=2)
 
     def test_any_bytes(self):
         every = bytes(range(256))
@@ -87,7 +99,7 @@ class Kv(ctl_kit.Case):
         self.assertIn("get_miss_p99_ns", asked)
         self.assertEqual([row["server"] for row in rows if "set_p99_ns" in row and row["set_times"] == 0], [])
         titles, table = self.table("kv stats")
-        self.assertEqual(titles[:4], ["SERVER", "VALUES", "BYTES", "GETS"])
+        self.assertEqual(titles[:4], ["SERVER", "VALUES", "MEMORY", "GETS"])
         self.assertEqual(len(table), 28)
         self.assertEqual(table[-1][0], "all")
         hot = self.rows("kv hot 3")

@@ -56,6 +56,8 @@ struct file_goal {
     uint64_t missed; /* bytes that were sent again for it, as they had passed it by */
 };
 
+enum { FILE_GROUP = 65 };
+
 /* A file that is sent: first digested (and the members of a group asked for), then on its way, then over. */
 struct file_send {
     struct file_send *next;
@@ -70,6 +72,7 @@ struct file_send {
     uint8_t *set;               /* the members, until the message is made */
     uint64_t ticket;            /* of the message, once it is under way */
     bool asking;                /* for the members of a group */
+    char group[FILE_GROUP];     /* the name of that group, as far as there is room */
     bool digested;
     bool sending; /* the engine has the message, or had it */
     bool over;

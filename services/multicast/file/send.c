@@ -4,6 +4,7 @@
  */
 #include "services/multicast/file/internal.h"
 
+#include "base/nearest.h"
 #include "base/utf8.h"
 #include "base/words.h"
 #include "services/reply/refuse.h"
@@ -220,9 +221,14 @@ static const char no_member[] = "no member but this server itself: it has the fi
 
 static void fail_group(struct file_send *send, int status)
 {
+    static const char *const meant[] = {"all", NULL};
+    char why[FILE_GROUP + 80];
+    const char *near = nearest_word(send->group, meant);
     switch (status) {
     case -ENOENT:
-        fail(send, -ENXIO, "nobody is in that group"); /* in file_reason() ENOENT is said of a folder */
+        snprintf(why, sizeof why, "nobody is in a group '%s'%s", send->group,
+                 near != NULL ? "; did you mean all?" : "; a server is written X,Y,Z");
+        fail(send, -ENXIO, why); /* in file_reason() ENOENT is said of a folder */
         break;
     case -EDESTADDRREQ:
         fail(send, status, no_member);
@@ -259,6 +265,7 @@ static int find_members(struct file_send *send, cw_request *r, int argc, const c
     struct files *f = send->files;
     int rc = f->read_recipients(f->context, r, argc, argv, send->set, on_group, send);
     send->asking = rc == 1;
+    snprintf(send->group, sizeof send->group, "%s", argc > 0 ? argv[0] : "");
     if (rc != 0) {
         return rc < 0 ? rc : 0;
     }

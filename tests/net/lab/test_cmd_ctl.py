@@ -3,6 +3,7 @@
 
 import json
 import os
+import shlex
 import shutil
 
 import lab_kit
@@ -37,9 +38,11 @@ class Ctl(lab_kit.Case):
             self.assertEqual(run("ctl", "all", "servers").stdout.split()[:2], ["ASKED", "SERVER"])
             self.assertIn("is for one daemon at a time", run("ctl", "all", "capture", "+x", "-", code=2).stderr)
             self.assertEqual(run("ctl", "all", "services", "unload", "nosuch", code=2).stderr.count("\n"), 1)
-            for words, line in (("doctor", "doctor --all"), ("events --json", "events --all"),
-                                ("kv stats", "kv stats")):
-                said = run("ctl", "all", *words.split(), code=2)
+            for words, line in (("doctor", "doctor --all"), ("events --json", "events --all --json"),
+                                ("events --all --follow", "events --all --follow"), ("kv stats", "kv stats"),
+                                ("file send my.img --as b", "file send my.img --as b --to all"),
+                                ("file send 'my img' --to g", "file send 'my img' --to g")):
+                said = run("ctl", "all", *shlex.split(words), code=2)
                 self.assertEqual((said.stdout, said.stderr.partition(": cwlab")[2]),
                                  ("", f" ctl --name lab 0,0,0 {line}\n"))
             self.assertEqual(run("ctl", "all", "drops").stdout, "nothing was dropped\n")
@@ -74,6 +77,7 @@ class Ctl(lab_kit.Case):
         self.up("2x2x1")
         done = run("ctl", "0,0,0", "services", "load", module, "--everywhere").stdout
         self.assertEqual(done.split()[:5], ["SERVER", "SERVICE", "JOB", "VERSION", "BUILD"])
+        self.assertIn(" 4096 ", done)  # a job's number is a name
         there = self.services("hitcount")
         self.assertEqual(len(there), 4)
         self.assertRegex(there["1,0,0"]["build"], "^[0-9a-f]{12}$")

@@ -97,6 +97,8 @@ START_TEST(mistakes_are_named)
         {"--json=1", "takes no value"},
         {"-q", "two dashes"},
         {"-1,0,0", "cwctl: -1,0,0: no number here is below 0; a server is x,y,z"},
+        {"kv set a -5",
+         "no number here is below 0; a word that begins with - stands behind --: cwctl kv set a -- -5\n"},
         {"--node", "needs a value"},
         {"--watch=0", "--watch 0: out of range; expected a time with its unit from 1ms on, as 5s or 200ms"},
         {"--every 5m", "expected a time"}, /* neither milliseconds nor minutes */

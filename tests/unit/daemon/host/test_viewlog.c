@@ -124,7 +124,14 @@ START_TEST(neighbours_that_do_not_come)
     RUN_UNTIL(a, b, "msg=\"link is up\" server=0,0,0 link=+x neighbour=1,0,0");
     (void)heard();
     ck_assert(host_log_neighbours(a));
-    ck_assert_ptr_null(strstr(heard(), "no neighbour yet"));
+    ck_assert_ptr_null(strstr(heard(), "neighbour"));
+    pair_cut(cable[0], true);
+    RUN_UNTIL(a, b, "msg=\"link is down\" server=0,0,0");
+    (void)heard();
+    ck_assert(host_log_neighbours(a));
+    const char *said = heard();
+    ck_assert_ptr_null(strstr(said, "no neighbour yet"));
+    ck_assert_ptr_nonnull(strstr(said, "msg=\"has lost neighbours\" server=0,0,0 links=+x "));
     close_logged(a);
     close_logged(b);
 }

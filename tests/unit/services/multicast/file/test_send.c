@@ -193,7 +193,7 @@ START_TEST(to_a_group)
         send("name=image to g");
         answer_group(-ENOENT, NULL);
         ck_assert(r.done && r.rc == -ENXIO);
-        ck_assert_ptr_nonnull(strstr(fake_text(&r, 0, "error"), "nobody is in that group"));
+        ck_assert_ptr_nonnull(strstr(fake_text(&r, 0, "error"), "nobody is in a group 'g'"));
         send("name=image to g");
         answer_group(0, alone);
         ck_assert(r.done && r.rc == -EDESTADDRREQ);

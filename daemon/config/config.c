@@ -40,30 +40,36 @@ struct reading {
 enum { TOP_NAMES = 40 };
 static const char *const top_sections[] = {"torus", "links", "service"};
 
-__attribute__((format(printf, 4, 5))) static void wrong(struct reading *r, unsigned line, const char *key,
+static void tell_at(struct reading *r, unsigned line, const char *key, const char *why)
+{
+    char text[CONF_WHY + SETTING_WHY + CONFIG_PATH + CONF_PATH + 16];
+    if (++r->mistakes <= CONFIG_MISTAKES) {
+        snprintf(text, sizeof text, "%s:%u: %s%s%s", r->file, line, key, key[0] != '\0' ? ": " : "", why);
+        r->mistake(r->context, text);
+    }
+}
+
+/* Something is wrong with that item. */
+__attribute__((format(printf, 3, 4))) static void wrong(struct reading *r, const struct conf_item *item,
                                                         const char *format, ...)
 {
-    if (++r->mistakes > CONFIG_MISTAKES) {
-        return;
-    }
-    char why[CONF_WHY + SETTING_WHY], text[sizeof why + CONFIG_PATH + 128];
+    char why[CONF_WHY + SETTING_WHY], path[CONF_PATH];
     va_list args;
     va_start(args, format);
     vsnprintf(why, sizeof why, format, args);
     va_end(args);
-    snprintf(text, sizeof text, "%s:%u: %.80s%s%s", r->file, line, key, key[0] != '\0' ? ": " : "", why);
-    r->mistake(r->context, text);
+    tell_at(r, item->line, conf_path(&r->tree, item, path), why);
 }
 
 static void tell(struct config_report *report, const char *key, const char *text)
 {
     struct reading *r = (struct reading *)(void *)report;
-    wrong(r, conf_line(&r->tree, key), key, "%s", text);
+    tell_at(r, conf_line(&r->tree, key), key, text);
 }
 
 static void tell_text(void *context, unsigned line, const char *why)
 {
-    wrong(context, line, "", "%s", why);
+    tell_at(context, line, "", why);
 }
 
 static const struct conf_item *item_at(const struct reading *r, uint32_t index)
@@ -90,7 +96,7 @@ static bool is_first(struct reading *r, const struct conf_item *section, const s
         other = next_of(r, other);
     }
     if (other != item) {
-        wrong(r, item->line, item->key, "it was given before, in line %u", other->line);
+        wrong(r, item, "it was given before, in line %u", other->line);
     }
     return other == item;
 }
@@ -98,7 +104,7 @@ static bool is_first(struct reading *r, const struct conf_item *section, const s
 /* near: what was perhaps meant, or NULL. */
 static void tell_unknown(struct reading *r, const struct conf_item *item, const char *where, const char *near)
 {
-    wrong(r, item->line, item->key, "no such key %s; %s%s%s", where, near != NULL ? "did you mean " : "",
+    wrong(r, item, "no such key %s; %s%s%s", where, near != NULL ? "did you mean " : "",
           near != NULL ? near : "cubewayd.conf(5) lists them", near != NULL ? "?" : "");
 }
 
@@ -131,7 +137,7 @@ static bool tell_service(struct reading *r, const struct conf_item *item)
     if (item->value != NULL || builtin_service(service) == NULL) {
         return false;
     }
-    wrong(r, item->line, item->key, "no such key at the top; did you mean service \"%s\" { ... }?", service);
+    wrong(r, item, "no such key at the top; did you mean service \"%s\" { ... }?", service);
     return true;
 }
 
@@ -140,7 +146,7 @@ static void unknown_at_top(struct reading *r, const struct conf_item *item)
     const char *names[TOP_NAMES], *section = item->value != NULL ? section_of(item->key) : NULL;
     size_t count = 0;
     if (section != NULL) {
-        wrong(r, item->line, item->key, "no such key at the top: it belongs into %s { ... }", section);
+        wrong(r, item, "no such key at the top: it belongs into %s { ... }", section);
         return;
     }
     if (tell_service(r, item)) {
@@ -164,11 +170,11 @@ static void unknown_at_top(struct reading *r, const struct conf_item *item)
 static bool want_section(struct reading *r, const struct conf_item *item, bool named)
 {
     if (item->value != NULL) {
-        wrong(r, item->line, item->key, "expected a section: %s%s { ... }", item->key, named ? " \"name\"" : "");
+        wrong(r, item, "expected a section: %s%s { ... }", item->key, named ? " \"name\"" : "");
         return false;
     }
     if ((item->name != NULL) != named) {
-        wrong(r, item->line, item->key,
+        wrong(r, item,
               named ? "this section needs a name: %s \"name\" { ... }" : "this section has no name: %s { ... }",
               item->key);
         return false;
@@ -179,7 +185,7 @@ static bool want_section(struct reading *r, const struct conf_item *item, bool n
 static bool want_value(struct reading *r, const struct conf_item *item)
 {
     if (item->value == NULL) {
-        wrong(r, item->line, item->key, "expected a value, not a section");
+        wrong(r, item, "expected a value, not a section");
     }
     return item->value != NULL;
 }
@@ -195,8 +201,8 @@ static bool read_setting(struct reading *r, const struct setting *table, const s
         char expected[SETTING_WHY];
         setting_expected(s, expected);
         const char *near = setting_nearest_value(s, item->value, strlen(item->value));
-        wrong(r, item->line, item->key, "'%.60s': expected %s%s%s%s", item->value, expected,
-              near != NULL ? "; did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
+        wrong(r, item, "'%.60s': expected %s%s%s%s", item->value, expected, near != NULL ? "; did you mean " : "",
+              near != NULL ? near : "", near != NULL ? "?" : "");
     }
     return true;
 }
@@ -266,7 +272,7 @@ static void read_coordinate(struct reading *r, const struct conf_item *item)
     int rc = torus_parse(&torus, item->value, strlen(item->value), &c->self);
     c->misplaced = rc < 0;
     if (rc < 0) {
-        wrong(r, item->line, item->key,
+        wrong(r, item,
               rc == -ERANGE ? "'%.40s' lies outside the dims %ux%ux%u"
                             : "'%.40s': expected x,y,z inside the dims %ux%ux%u, auto or all",
               item->value, c->dims.x, c->dims.y, c->dims.z);
@@ -293,7 +299,7 @@ static void read_torus(struct reading *r, const struct conf_item *section)
         r->report.dims |= r->mistakes > before;
     }
     if (coordinate == NULL) {
-        wrong(r, section->line, "torus.coordinate", "expected x,y,z of this server, auto or all");
+        tell_at(r, section->line, "torus.coordinate", "expected x,y,z of this server, auto or all");
         r->config->misplaced = true;
     } else {
         read_coordinate(r, coordinate);
@@ -351,8 +357,7 @@ static void read_links(struct reading *r, const struct conf_item *section)
         } else {
             const char *near =
                 strlen(i->key) > 2 ? nearest_name(i->key, strlen(i->key), name_nth, link_words, 7) : NULL;
-            wrong(r, i->line, i->key,
-                  "expected a link: +x, -x, +y, -y, +z or -z, or port0 to port5 when coordinate is auto%s%s%s",
+            wrong(r, i, "expected a link: +x, -x, +y, -y, +z or -z, or port0 to port5 when coordinate is auto%s%s%s",
                   near != NULL ? "; did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
             continue;
         }
@@ -370,9 +375,8 @@ static void read_options(struct reading *r, const struct conf_item *section, str
         struct config_option *o = &s->option[s->options];
         if (i->value == NULL || s->options == CONFIG_OPTIONS || strlen(i->key) >= sizeof o->name ||
             strlen(i->value) >= sizeof o->value) {
-            wrong(r, i->line, i->key,
-                  "expected name = value: at most %d of a service, names of %d letters, values of %d", CONFIG_OPTIONS,
-                  CONFIG_OPTION_NAME - 1, CONFIG_OPTION_VALUE - 1);
+            wrong(r, i, "expected name = value: at most %d of a service, names of %d letters, values of %d",
+                  CONFIG_OPTIONS, CONFIG_OPTION_NAME - 1, CONFIG_OPTION_VALUE - 1);
             continue;
         }
         is_first(r, section, i);
@@ -392,9 +396,8 @@ static void unknown_of_service(struct reading *r, const struct conf_item *item)
         tell_unknown(r, item, "of a service", near);
         return;
     }
-    wrong(r, item->line, item->key,
-          "no such key of a service: an option of the service itself belongs into options { %.40s = %.60s }", item->key,
-          item->value);
+    wrong(r, item, "no such key of a service: an option of the service itself belongs into options { %.40s = %.60s }",
+          item->key, item->value);
 }
 
 static void read_service(struct reading *r, const struct conf_item *section)
@@ -404,8 +407,8 @@ static void read_service(struct reading *r, const struct conf_item *section)
         return;
     }
     if (c->service_count == CONFIG_SERVICES || strlen(section->name) >= CONFIG_NAME || section->name[0] == '\0') {
-        wrong(r, section->line, section->key, "at most %d services, each with a name of at most %d letters",
-              CONFIG_SERVICES, CONFIG_NAME - 1);
+        wrong(r, section, "at most %d services, each with a name of at most %d letters", CONFIG_SERVICES,
+              CONFIG_NAME - 1);
         return;
     }
     struct config_service *s = &c->service[c->service_count++];
@@ -532,7 +535,7 @@ unsigned config_read(const char *file, const char *text, size_t length, struct d
     *out = config_default();
     int rc = conf_open_most(&r.tree, text, length, tell_text, &r);
     if (rc < 0) {
-        wrong(&r, 1, "", "not enough memory");
+        tell_at(&r, 1, "", "not enough memory");
         return r.mistakes;
     }
     snprintf(out->file, sizeof out->file, "%s", file);

@@ -46,32 +46,35 @@ void offline_config(const struct offline *o, const struct daemon_config *config)
     }
 }
 
-static void print_finding(const struct offline *o, const char *kind, const char *text)
+/* line: of the file; UINT_MAX: of none. */
+static void print_finding(const struct offline *o, const char *kind, const char *text, unsigned line)
 {
     struct message *m = message_open();
     message_text(m, "kind", kind);
     message_text(m, "text", text);
+    if (line != UINT_MAX) {
+        message_integer(m, "line", line);
+    }
     print(o, m);
 }
 
-void offline_mistake(void *context, const char *text)
+static void tell(const struct offline *o, bool mistake, const char *text, unsigned line)
 {
-    const struct offline *o = context;
     if (o->json) {
-        print_finding(o, "mistake", text);
+        print_finding(o, mistake ? "mistake" : "warning", text, line);
     } else {
         fprintf(o->errors, "cubewayd: %s\n", text);
     }
 }
 
+void offline_mistake(void *context, const char *text)
+{
+    tell(context, true, text, UINT_MAX);
+}
+
 void offline_warning(void *context, const char *text)
 {
-    const struct offline *o = context;
-    if (o->json) {
-        print_finding(o, "warning", text);
-    } else {
-        offline_mistake(context, text);
-    }
+    tell(context, false, text, UINT_MAX);
 }
 
 struct offline_line {
@@ -101,7 +104,7 @@ static void keep(struct offline_sorter *s, bool mistake, const char *text)
         s->room = more != NULL ? room : s->room;
     }
     if (copy == NULL || s->count == s->room) { /* out of order rather than not at all */
-        (mistake ? offline_mistake : offline_warning)((void *)(uintptr_t)s->offline, text);
+        tell(s->offline, mistake, text, line_of(s->file, text));
         free(copy);
         return;
     }
@@ -132,7 +135,7 @@ void offline_sorted(struct offline_sorter *s)
         qsort(s->line, s->count, sizeof *s->line, by_line);
     }
     for (size_t i = 0; i < s->count; i++) {
-        (s->line[i].mistake ? offline_mistake : offline_warning)((void *)(uintptr_t)s->offline, s->line[i].text);
+        tell(s->offline, s->line[i].mistake, s->line[i].text, s->line[i].line);
         free(s->line[i].text);
     }
     free(s->line);
@@ -148,7 +151,7 @@ void offline_note(const struct offline *o, const char *file, const char *format,
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     if (o->json) {
-        print_finding(o, "note", text);
+        print_finding(o, "note", text, UINT_MAX);
     } else {
         fprintf(o->out, "%s: %s\n", file, text);
     }

@@ -327,6 +327,15 @@ static unsigned blamed(const struct config_option *option, unsigned count, const
     return found;
 }
 
+/* A value that a service tells in double quotes, as "never": expected .., in those of all other keys. */
+static void requote(char *text)
+{
+    char *end = text[0] == '"' ? strstr(text + 1, "\": expected") : NULL;
+    if (end != NULL) {
+        text[0] = *end = '\'';
+    }
+}
+
 /* Tells of one mistake after the other: each is left out for the next try. */
 static void try_service(struct looking *l, struct host *h, const struct config_service *s)
 {
@@ -347,7 +356,11 @@ static void try_service(struct looking *l, struct host *h, const struct config_s
         }
         size_t used = strlen(key);
         snprintf(key + used, sizeof key - used, ".options.%s", option[which].name);
-        const char *value = strchr(l->said, '='), *about = value == NULL ? strstr(why, ": it has no option ") : NULL;
+        char *value = strchr(l->said, '=');
+        const char *about = value == NULL ? strstr(why, ": it has no option ") : NULL;
+        if (value != NULL) {
+            requote(value + 2);
+        }
         wrong(l, key, "%s", about != NULL ? about + 2 : value != NULL ? value + 2 : why);
         count--;
         memmove(&option[which], &option[which + 1], (count - which) * sizeof *option);

@@ -17,7 +17,8 @@ struct reader {
     conf_mistake_fn *mistake;
     void *context;
     unsigned told;
-    bool lost; /* after this mistake nobody knows where the sections end */
+    bool joined; /* the value at hand was a list without quotes */
+    bool lost;   /* after this mistake nobody knows where the sections end */
 };
 
 __attribute__((format(printf, 2, 3))) static int wrong(struct reader *r, const char *format, ...)
@@ -211,6 +212,51 @@ static int end_value(struct reader *r)
 
 static int read_section(struct reader *r, uint32_t self, unsigned depth, bool braces);
 
+/* Behind a comma: a word that is no key, as only , or the end of a value follows. Gives its length, or 0. */
+static size_t listed(const struct reader *r, const char **word)
+{
+    const char *at = r->at;
+    if (at == r->end || *at != ',') {
+        return 0;
+    }
+    do {
+        at++;
+    } while (at < r->end && (*at == ' ' || *at == '\t'));
+    *word = at;
+    while (at < r->end && is_bare(*at)) {
+        at++;
+    }
+    size_t length = (size_t)(at - *word);
+    while (at < r->end && (*at == ' ' || *at == '\t' || *at == '\r')) {
+        at++;
+    }
+    return at == r->end || strchr(",;\n}#", *at) != NULL ? length : 0;
+}
+
+/*
+ * The value `0,0,0` without quotes: it is a mistake, as a comma ends a value, and is taken as it was meant, so that
+ * nothing else is said of it.
+ */
+static int join_list(struct reader *r, const struct conf_item *item)
+{
+    const char *word;
+    size_t length;
+    bool any = false;
+    for (; (length = listed(r, &word)) > 0; any = true) {
+        r->string[-1] = ',';
+        memcpy(r->string, word, length);
+        r->string += length;
+        *r->string++ = '\0';
+        r->at = word + length;
+        while (!at_end(r) && (*r->at == ' ' || *r->at == '\t' || *r->at == '\r')) {
+            r->at++;
+        }
+    }
+    return any ? wrong(r, "%.40s: a value with commas stands in quotes: %.40s = \"%.40s\"", item->key, item->key,
+                       item->value)
+               : 0;
+}
+
 /* key, and what it is: item->value, or a section that begins at the reader (*section). */
 static int read_head(struct reader *r, struct conf_item *item, bool *section)
 {
@@ -235,8 +281,13 @@ static int read_head(struct reader *r, struct conf_item *item, bool *section)
     if (at_end(r) || *r->at == '\n' || *r->at == ';') {
         return wrong(r, "%.40s has no value", item->key);
     }
+    bool bare = !at_end(r) && *r->at != '"' && *r->at != '\'';
     rc = take_text(r, is_bare_value, "a value", &item->value);
     rc = rc < 0 ? rc : skip_blanks(r, false);
+    if (rc == 0 && sign && bare) {
+        rc = join_list(r, item);
+        r->joined = rc < 0;
+    }
     if (rc == 0 && !sign && is_next(r, "{")) { /* it was the section's name */
         item->name = item->value;
         item->value = NULL;
@@ -249,8 +300,9 @@ static int read_item(struct reader *r, uint32_t *index, unsigned depth)
 {
     struct conf_item item = {.key = NULL};
     bool section = false;
+    r->joined = false;
     int rc = read_head(r, &item, &section);
-    if (rc < 0) {
+    if (rc < 0 && !r->joined) {
         return rc;
     }
     int64_t at = add_item(r, &item);
@@ -258,6 +310,9 @@ static int read_item(struct reader *r, uint32_t *index, unsigned depth)
         return (int)at;
     }
     *index = (uint32_t)at;
+    if (rc < 0) {
+        return rc;
+    }
     if (!section) {
         return end_value(r);
     }
@@ -433,6 +488,30 @@ unsigned conf_line(const struct conf *conf, const char *path)
         at = item->first;
     }
     return found->line;
+}
+
+/* Writes the path of the item below that section, whose own path ends at `used`. False: it is not below. */
+static bool write_path(const struct conf *conf, uint32_t section, const struct conf_item *item, char *out, size_t used)
+{
+    for (uint32_t i = conf->item[section].first; i != CONF_NONE; i = conf->item[i].next) {
+        const struct conf_item *at = &conf->item[i];
+        int length =
+            snprintf(out + used, CONF_PATH - used, "%s%s%s%s%s", used > 0 ? "." : "", at->key,
+                     at->name != NULL ? " \"" : "", at->name != NULL ? at->name : "", at->name != NULL ? "\"" : "");
+        size_t behind = used + (size_t)(length > 0 ? length : 0);
+        if (at == item || write_path(conf, i, item, out, behind < CONF_PATH ? behind : CONF_PATH - 1)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *conf_path(const struct conf *conf, const struct conf_item *item, char out[static CONF_PATH])
+{
+    if (!write_path(conf, 0, item, out, 0)) {
+        out[0] = '\0';
+    }
+    return out;
 }
 
 void conf_close(struct conf *conf)

@@ -59,6 +59,13 @@ CW_MUST_CHECK int conf_open_most(struct conf *out, const char *text, size_t leng
                                  void *context);
 void conf_close(struct conf *conf);
 
+enum { CONF_PATH = 200 };
+/*
+ * Writes the path of the item, as conf_line() reads it, cut to what fits: `user`, `links.+x.interface`, `service
+ * "kv".options.listen`. Gives out.
+ */
+const char *conf_path(const struct conf *conf, const struct conf_item *item, char out[static CONF_PATH]);
+
 /*
  * The line of the item that the path names: `user`, `links.+x.interface`, `service "kv".options.listen`. Where there is
  * no such item: the line of the innermost section of the path that is there, and 1 where none is.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """cubewayd as a program: help, mistakes in options and files, a torus in one process, signals, readiness."""
 
+import json
 import os
 import re
 import signal
@@ -58,19 +59,22 @@ class Main(net_kit.Case):
         for line, words in ((1, "torsu: no such key at the top; did you mean torus?"),
                             (2, "listen: no such key at the top: it belongs into metrics { ... }"),
                             (3, "user: there is no user cw-nobody-here"),
-                            (5, "level: 'wran': expected error, warn, info or debug; did you mean warn?"),
+                            (5, "log.level: 'wran': expected error, warn, info or debug; did you mean warn?"),
                             (6, "control.group: there is no group cw-no-group"),
-                            (7, "prot0: expected a link: "),
+                            (7, "links.prot0: expected a link: "),
                             (8, "warning: links.+x.interface: lp: there is no such interface now, and the daemon will "
                                 "wait for it; did you mean lo?"),
                             (9, 'service "kvcahe": no service of this name is built in: expected file, the path of its '
                                 ".so; did you mean kvcache?"),
                             (10, 'service "kvcache".options.lisen: it has no option lisen; did you mean listen?'),
-                            (11, 'service "kvcache".options.idle_s: "never": expected ')):
+                            (11, 'service "kvcache".options.idle_s: \'never\': expected ')):
             self.assertIn(f"cubewayd: {bad}:{line}: {words}", said)
         self.assertIn(f"cubewayd: {bad}:12: job_file: /nowhere/jobs: No such file or directory", said)
         lines = [int(line) for line in re.findall(r"(?m)^cubewayd: .*?bad\.conf:(\d+): ", said)]
         self.assertEqual((lines, len(lines)), (sorted(lines), said.count("\n")), said)
+        told = [json.loads(line) for line in
+                self.cubewayd("--check-config", bad, "--json", code=2).stdout.splitlines()[:-1]]
+        self.assertEqual([row["line"] for row in told], lines)
 
     def test_check_config_looks_further(self):
         part = ('torus { dims = "3x3x3"; coordinate = "0,0,0" } '

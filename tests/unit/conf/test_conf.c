@@ -114,6 +114,9 @@ START_TEST(all_mistakes_are_told)
     } rows[] = {
         {"a = 1", "", "a=1;"},
         {"a =\nb = [1, 2]\nc = 3", "1: a has no value\n2: b: lists are not read here\n", "c=3;"},
+        {"a = 1,2, 3; b = 3", "1: a: a value with commas stands in quotes: a = \"1,2,3\"\n", "a=1,2,3;b=3;"},
+        {"s { a = 0,0 }", "1: a: a value with commas stands in quotes: a = \"0,0\"\n", "s{a=0,0;}"},
+        {"a = 1,b = 2, c 3, d { e = 4, }\nf: 5,", "", "a=1;b=2;c=3;d{e=4;}f=5;"},
         {"a = 1 2; b = 3", "1: expected ; or the end of the line after a value, found '2'\n", "a=1;b=3;"},
         {"s { x = ; y = 2 }\n= 7\nz 3", "1: x has no value\n2: expected a key, found '='\n", "s{y=2;}z=3;"},
         {"a = 1\n}\nb = 2", "2: a } that ends nothing\n", "a=1;b=2;"},

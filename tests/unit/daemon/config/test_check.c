@@ -20,7 +20,7 @@ START_TEST(what_does_not_fit)
         {TORUS "links { +x { io_thread = yes } }", "c:2: links.+x: expected shim = raw, pcap or udp"},
         {TORUS "links { +x { shim = raw; interface = a; io_thread = yes } } pump { io_threads = yes }", NULL},
         {TORUS "links { +x { shim = raw; interface = a; io_thread = maybe } }",
-         "c:2: io_thread: 'maybe': expected true or false"},
+         "c:2: links.+x.io_thread: 'maybe': expected true or false"},
         {"torus { dims = 2x2x2; coordinate = all } pump { io_threads = yes }",
          "c:1: pump.io_threads: only for links with cables: a torus inside one process has no system calls to make"},
         {TORUS "links { +x { shim = raw } }",

@@ -105,11 +105,11 @@ START_TEST(all_mistakes_are_said_at_once)
     static const char *const expected[] = {
         "c:1: cluster: 'x': expected a whole number from 0 to 4294967295, as 1000 or 10k",
         "c:2: colour: no such key at the top; cubewayd.conf(5) lists them",
-        "c:3: dims: it was given before, in line 3",
-        "c:3: coordinate: '0,3,0' lies outside the dims 2x2x2",
-        "c:5: up: expected a link: +x, -x, +y, -y, +z or -z, or port0 to port5 when coordinate is auto",
-        "c:6: shim: 'wire': expected none, raw, pcap or udp",
-        "c:7: colour: no such key of a link; cubewayd.conf(5) lists them",
+        "c:3: torus.dims: it was given before, in line 3",
+        "c:3: torus.coordinate: '0,3,0' lies outside the dims 2x2x2",
+        "c:5: links.up: expected a link: +x, -x, +y, -y, +z or -z, or port0 to port5 when coordinate is auto",
+        "c:6: links.+x.shim: 'wire': expected none, raw, pcap or udp",
+        "c:7: links.-x.colour: no such key of a link; cubewayd.conf(5) lists them",
         "c:9: service: this section needs a name: service \"name\" { ... }",
         "c:10: log: expected a section: log { ... }",
         "c:11: cluster: it was given before, in line 1",
@@ -131,9 +131,9 @@ START_TEST(options_have_bounds)
     }
     strcat(text, "k0 = 2\n nested { a = 1 } } options { a = 1 } }");
     try_config(text, &c, &said);
-    ck_assert(was_said(
-        &said, "c:17: k16: expected name = value: at most 16 of a service, names of 31 letters, values of 159"));
-    ck_assert(was_said(&said, "c:19: options: it was given before, in line 1"));
+    ck_assert(was_said(&said, "c:17: service \"ping\".options.k16: expected name = value: at most 16 of a service, "
+                              "names of 31 letters, values of 159"));
+    ck_assert(was_said(&said, "c:19: service \"ping\".options: it was given before, in line 1"));
 }
 END_TEST
 

@@ -104,9 +104,9 @@ START_TEST(one_mistake_is_told_once)
                               "timers { dead = never; hello = 1s }\n"
                               "state_dir = /tmp\n",
                               &said);
-    expect(&said, "F:1: coordinate: '0,1,9' lies outside the dims 3x3x1");
-    expect(&said, "F:4: shim: 'rwa': expected none, raw, pcap or udp; did you mean raw?");
-    expect(&said, "F:5: interfaec: no such key of a link; did you mean interface?");
+    expect(&said, "F:1: torus.coordinate: '0,1,9' lies outside the dims 3x3x1");
+    expect(&said, "F:4: links.+x.shim: 'rwa': expected none, raw, pcap or udp; did you mean raw?");
+    expect(&said, "F:5: links.-x.interfaec: no such key of a link; did you mean interface?");
     expect(&said, "F:3: warning: links.-y: not configured: there will be no link");
     ck_assert_msg(said.count == 5, "%s", said.text[5]); /* and the one of timers.dead */
     ck_assert_uint_eq(p.mistakes, 0);
@@ -127,11 +127,11 @@ START_TEST(keys_that_stand_in_the_wrong_place)
          &said);
     expect(&said, "F:3: memcached: no such key at the top; did you mean service \"kvcache\" { ... }?");
     expect(&said, "F:4: bench: no such key at the top; did you mean service \"bench\" { ... }?");
-    expect(&said,
-           "F:5: memory: no such key of a service: an option of the service itself belongs into options { memory "
-           "= 5M }");
-    expect(&said, "F:6: weigth: no such key of a service; did you mean weight?");
-    expect(&said, "F:7: option: no such key of a service; did you mean options?");
+    expect(&said, "F:5: service \"kvcache\".memory: no such key of a service: an option of the service itself belongs "
+                  "into options { memory "
+                  "= 5M }");
+    expect(&said, "F:6: service \"kvcache\".weigth: no such key of a service; did you mean weight?");
+    expect(&said, "F:7: service \"kvcache\".option: no such key of a service; did you mean options?");
     ck_assert_uint_eq(said.count, 5);
 }
 END_TEST

@@ -32,8 +32,6 @@ void show_done(const struct call *call, const struct rows *rows)
         fprintf(call->out, "%s\n", message_get_text(row, "level", "?"));
     } else if (row != NULL && message_has(row, "relay")) {
         fprintf(call->out, "relay %s\n", message_get_text(row, "relay", "?"));
-    } else if (strcmp(name, "leave") == 0) {
-        fprintf(call->out, "it leaves the cluster and ends\n");
     } else if (strcmp(name, "services unload") == 0) {
         fprintf(call->out, "service %s has ended\n", a->word[2]);
     }

@@ -7,6 +7,7 @@
 
 #include "base/quantity.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -81,7 +82,7 @@ static bool wait_for_end(const struct call *call)
         int rc = client_ask(call->client, request, call_patience(call), count_row, NULL, why);
         request_draft_close(request);
         if (rc < 0 && client_failed(call->client)) {
-            return true;
+            return rc != -ETIME && rc != -EINTR;
         }
         call_rest(call, look);
     }
@@ -132,4 +133,20 @@ int run_drain(struct call *call)
         call_rest(call, pause);
         left -= pause.ns;
     }
+}
+
+int run_leave(struct call *call)
+{
+    int code = call_plain(call);
+    if (code != EXIT_FINE) {
+        return code;
+    }
+    if (!wait_for_end(call)) {
+        fprintf(call->errors, "cwctl: it leaves the cluster, and its daemon has not ended in time\n");
+        return EXIT_TIMEOUT;
+    }
+    if (!call->arguments->json) {
+        fprintf(call->out, "it has left the cluster, and its daemon has ended\n");
+    }
+    return EXIT_FINE;
 }

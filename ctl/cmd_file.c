@@ -263,6 +263,14 @@ int run_file_send(struct call *call)
 
 /* ---- status ------------------------------------------------------------------------------------------------------ */
 
+/* What has ended is done, as far as the daemon is concerned; people ask whether all members have it. */
+static void name_state(struct message *row)
+{
+    if (strcmp(message_get_text(row, "state", ""), "done") == 0 && message_get_integer(row, "failed", 0) > 0) {
+        message_text(row, "state", message_get_integer(row, "complete", 0) > 0 ? "in part" : "failed");
+    }
+}
+
 int run_file_status(struct call *call)
 {
     struct rows rows = {NULL, 0, 0};
@@ -272,6 +280,9 @@ int run_file_status(struct call *call)
     rows_type(&rows, "", "trees links");
     for (size_t i = 0; rc >= 0 && call->arguments->json && i < rows.count; i++) {
         message_print(rows.row[i], call->out);
+    }
+    for (size_t i = 0; !call->arguments->json && i < rows.count; i++) {
+        name_state(rows.row[i]);
     }
     if (rc >= 0 && !call->arguments->json && rows.count > 0) {
         table_print(rows.row, rows.count, call->command->columns, call->style, call->out);

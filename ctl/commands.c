@@ -410,7 +410,9 @@ static const struct command table[] = {
      "  cwctl file send image.qcow2 --to all\n  cwctl file send kernel --as vmlinuz --to 1,0,0 --to 1,0,1 --mode 644",
      "to as mode keep progress no-wait", 1, 1, NULL, NULL, NULL, run_file_send},
     {"file status", "", "files on their way from this server, and to it",
-     "THERE: bytes on the disk, on average over all receivers; BEFORE: those that were there before this sending. HAD "
+     "STATE: digesting (its bytes are read once), asking (who is in the group), sending; done (all have it), in part "
+     "(FAILED have not), failed (nobody has it), or ended (it was not sent: REASON). THERE: bytes on the disk, on "
+     "average over all receivers; BEFORE: those that were there before this sending. HAD "
      "IT: receivers that had the whole file already. SLOWEST, HAS: the receiver that has least, and how much it has. "
      "SENT: bytes that this server has sent, including those sent again; MISSED: bytes sent again because receivers "
      "had "
@@ -449,8 +451,9 @@ static const struct command table[] = {
      "  cwctl drain && systemctl stop cubewayd && apt-get install ./cubeway_2.deb", "force", 0, 0, NULL, NULL, NULL,
      run_drain},
     {"leave", "", "leave the cluster in order, and end the daemon",
-     "Its keys go to their heirs first: nothing is lost that other servers hold copies of.",
-     "  cwctl --node 0,1,2 leave", "", 0, 0, "leave", NULL, show_done, NULL},
+     "Its keys go to their heirs first: nothing is lost that other servers hold copies of. The command ends when the "
+     "daemon has ended. Exit code 4: it has not ended in time (--timeout, 10 s).",
+     "  cwctl --node 0,1,2 leave", "", 0, 0, "leave", NULL, show_done, run_leave},
 };
 enum { COMMANDS = sizeof table / sizeof *table };
 

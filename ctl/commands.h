@@ -150,6 +150,7 @@ int run_file_status(struct call *call);
 int run_doctor(struct call *call);
 int run_events(struct call *call);
 int run_drain(struct call *call);
+int run_leave(struct call *call);
 int run_plan(struct call *call);
 int run_top(struct call *call);
 int run_capture(struct call *call);

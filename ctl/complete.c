@@ -18,9 +18,22 @@ struct asking {
     bool words;        /* the texts are several words, of which the one behind `behind` is meant */
     char before[128];  /* the candidate that was said last */
     char behind[128];  /* only texts that begin so; "" for all */
+    bool keep;         /* rows go to jobs */
+    struct rows jobs;  /* signed records, which were said: a service that has one is not said again */
 };
 
 /* ---- What the daemon knows --------------------------------------------------------------------------------------- */
+
+/* Of a service that has a record, both answers have the name. */
+static bool is_said(const struct asking *a, const char *name)
+{
+    for (size_t i = 0; i < a->jobs.count; i++) {
+        if (strcmp(message_get_text(a->jobs.row[i], "name", ""), name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
 
 static void take(void *context, struct message *row)
 {
@@ -32,12 +45,16 @@ static void take(void *context, struct message *row)
         snprintf(word, sizeof word, "%.*s", (int)strcspn(text + length, a->words ? " " : ""), text + length);
         bool whole = text[length + strlen(word)] == '\0';
         const char *help = message_get_text(row, "help", "");
-        if (strcmp(word, a->before) != 0) {
+        if (strcmp(word, a->before) != 0 && !is_said(a, word)) {
             completion_say(a->c, word, whole && help[0] != '\0' ? help : NULL);
         }
         snprintf(a->before, sizeof a->before, "%s", word);
     }
-    message_close(row);
+    if (a->keep) {
+        rows_add(&a->jobs, row);
+    } else {
+        message_close(row);
+    }
 }
 
 /* Says the field of all rows of an answer. Words: those of the request, ended by NULL. */
@@ -71,8 +88,11 @@ static void say_services(struct asking *a)
 
 static void say_jobs(struct asking *a)
 {
+    a->keep = true;
     ask(a, "name", "service", (const char *const[]){"jobs", "list", NULL});
+    a->keep = false;
     say_services(a);
+    rows_clear(&a->jobs);
 }
 
 /* The commands that a service declares: what comes behind the words that are there. */
@@ -182,15 +202,23 @@ static struct find_wish wish_of(const struct find_wish *wish, const struct optio
     return out;
 }
 
-/* The options of the command, or of all commands where there is none yet. */
-static void say_options(const struct completion *c, const struct options *of, struct option *table,
+/* The options of the command, and then those of all commands; the latter alone where there is no command yet. */
+static void say_options(const struct completion *c, const struct options *of, const struct option *table,
                         const struct command *command)
 {
-    for (size_t i = 0; i < of->count; i++) {
-        const struct arguments_option *own = arguments_own(commands_options(), i);
-        table[i].hidden = own != NULL && (command == NULL || !commands_takes(command, own));
+    struct option sorted[ARGUMENTS_TABLE];
+    size_t count = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < of->count; i++) {
+            const struct arguments_option *own = arguments_own(commands_options(), i);
+            if ((own != NULL) != (pass == 0) || (own != NULL && (command == NULL || !commands_takes(command, own)))) {
+                continue;
+            }
+            sorted[count] = table[i];
+            sorted[count++].help = own != NULL ? commands_option_help(command, own) : table[i].help;
+        }
     }
-    completion_options(c, table, of->count);
+    completion_options(c, sorted, count);
 }
 
 void complete_line(const struct find_wish *wish, int argc, char *const argv[], FILE *out)

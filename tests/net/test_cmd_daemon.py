@@ -24,7 +24,7 @@ class Leave(ctl_kit.Case):
     config = 'torus { dims = "2x1x1"; coordinate = all }\n'
 
     def test_leave(self):
-        self.assertEqual(self.cwctl("leave"), "it leaves the cluster and ends\n")
+        self.assertEqual(self.cwctl("leave"), "it has left the cluster, and its daemon has ended\n")
         self.assertEqual(self.process.wait(ctl_kit.LIMIT_S), 0)
         self.refused("status", "no such socket; is cubewayd running?", code=3)
 

@@ -305,6 +305,8 @@ class NoFolder(ctl_kit.Case):
         text = self.cwctl("file send", OWN, "--to", "all", code=1)
         self.assertEqual(text.count("it takes no files: service multicast { options { folder = "), 2)
         self.assertIn("0 of 2 servers have it", text)
+        titles, rows = self.table("file status")
+        self.assertEqual([row[titles.index("STATE")] for row in rows], ["failed"])
 
 
 OWN = os.path.abspath(__file__)

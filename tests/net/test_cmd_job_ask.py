@@ -58,6 +58,11 @@ class Ask(ctl_kit.Job):
         last = self.rows("job audit")[-1]
         self.assertEqual((last["servers"], last["silent"], last["refused"]), (27, 0, 4))
 
+    def test_names_are_completed_once(self):
+        self.cwctl("job create --replace", self.file("h.jobs", 'job "hitcount" { id = 4096; processes = "0-26" }\n'))
+        names = self.cwctl("complete job explain", "").split()
+        self.assertEqual((names.count("hitcount"), names.count("bench")), (1, 1))
+
     def test_remedies_that_are_no_grants(self):
         jobs = ('job "web" { id = 5001; processes = "0-8"; grant 5009 { processes = all; ports = all } }\n'
                 'job "gone" { id = 5003; processes = "0" }\n')

@@ -52,6 +52,9 @@ START_TEST(options_of_the_command)
     ck_assert_str_eq(complete("service bench --js"), ""); /* the service's business */
     ck_assert_str_eq(complete("services weight x --drop o"), "oldest\n");
     ck_assert_str_eq(complete("--server a"), "all\n");
+    complete("doctor --"); /* its own options come first */
+    ck_assert_int_eq(strncmp(said, "--all\task every server in view", 30), 0);
+    ck_assert_ptr_nonnull(strstr(said, "\n--json\t"));
 }
 END_TEST
 

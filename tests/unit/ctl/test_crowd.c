@@ -90,7 +90,7 @@ START_TEST(one_exit_code)
     static const char *const nothing[] = {DONE, DONE, DONE};
     ck_assert_int_eq(run("links", false, nothing), EXIT_FINE);
     ck_assert_str_eq(out, "nothing to show on 3 servers\n");
-    ck_assert_int_eq(run("leave", false, nothing), EXIT_FINE);
+    ck_assert_int_eq(run("mend", false, nothing), EXIT_FINE);
     ck_assert_str_eq(out, "done on 3 servers\n");
     ck_assert_int_eq(run("drops", false, nothing), EXIT_FINE);
     ck_assert_str_eq(out, "nothing was dropped\n");

@@ -87,7 +87,7 @@ static void attach(struct transit *t, cw_link link, const struct config_link *co
     struct transit_link *l = &t->link[link];
     char why[RELAY_WHY_BYTES];
     struct shim_info info = {.mtu = 0};
-    snprintf(l->interface, sizeof l->interface, "%s", config->interface);
+    snprintf(l->interface, sizeof l->interface, "%.*s", (int)sizeof l->interface - 1, config->interface);
     if (if_nametoindex(l->interface) == 0) {
         l->why = "its interface was not there when the daemon started";
         return;

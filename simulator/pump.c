@@ -276,7 +276,7 @@ static void wait_for_processor(struct world *w, cw_server s, struct sim_server *
     uint32_t size = h->card_first->length + h->card_first->pad + WIRE_FRAME_EXTRA;
     int64_t cost = w->config.cpu_per_frame.ns + (int64_t)size * w->config.cpu_ps_per_byte / 1000;
     if (h->relay != NULL) {
-        cost += relays_socket_wait(h).ns;
+        cost += relays_socket_wait(w, h).ns;
     }
     h->working = true;
     wheel_put(&w->wheel, pump_occupy(w, h, CW_NS(cost)), EVENT_ORDER(s, EVENT_WORK), NULL);

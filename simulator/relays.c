@@ -22,6 +22,7 @@
 
 enum {
     RARE = 1000,        /* one verdict in so many, and one wait in so many, is late by up to RARE_LATE */
+    LATE_PART = 8,      /* a wait is late by this part of `dead` at most */
     TURN_ENTRIES = 4,   /* entries of a turn, on average */
     ETHERTYPE = 0x88b5, /* of data, in the Ethernet headers that are made up for the judge */
     SLACK_FRAMES = 2,   /* so many full frames may wait in a device */
@@ -255,10 +256,13 @@ void relays_sent(const struct world *w, struct sim_server *h, cw_link link, uint
     }
 }
 
-cw_span relays_socket_wait(struct sim_server *h)
+cw_span relays_socket_wait(const struct world *w, struct sim_server *h)
 {
     struct prng *random = &h->relay->random;
-    return prng_chance(random, 1, RARE) ? prng_span(random, CW_NS(0), rare_late)
+    /* Timers are chosen for machines that keep them (semantics 4.6). What lasts longer is a pause. */
+    cw_span late = CW_NS(w->config.node.timers.dead.ns / LATE_PART);
+    late = late.ns < rare_late.ns ? late : rare_late;
+    return prng_chance(random, 1, RARE) ? prng_span(random, CW_NS(0), late)
                                         : prng_span(random, socket_least, socket_most);
 }
 

@@ -305,6 +305,7 @@ void world_pause(struct world *w, cw_server s, cw_span span)
         return;
     }
     h->state = WORLD_PAUSED;
+    h->stands = pump_local(w, h);
     w->totals.pauses++;
     announce(w, s);
     if (w->check != NULL) {
@@ -388,6 +389,11 @@ int world_command(struct world *w, cw_server s, const char *service, int argc, c
     struct sim_server *h = &w->server[s];
     if (h->state == WORLD_DEAD) {
         return -ENOENT;
+    }
+    if (h->state == WORLD_PAUSED) {
+        /* As if it had come just before: a process that stands still sends nothing, and does not see the time pass. */
+        (void)node_command(h->node, service, argc, argv, sink, h->stands);
+        return 0;
     }
     pump_after(w, s, node_command(h->node, service, argc, argv, sink, pump_local(w, h)));
     return 0;

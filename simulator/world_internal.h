@@ -43,6 +43,7 @@ struct sim_server {
     bool leaving;            /* an orderly leave is under way */
     cw_links cut;            /* its cables that do not work outwards */
     int64_t since_ns;        /* it has been in its state since this true time */
+    cw_time stands;          /* while it is paused: what its clock showed when it stopped */
     struct sim_relay *relay; /* NULL: it has none */
 } __attribute__((aligned(64)));
 
@@ -137,7 +138,7 @@ void relays_taken_from_socket(struct sim_server *h, const struct cw_packet *fram
 /* The node of h has sent a frame of so many bytes. */
 void relays_sent(const struct world *w, struct sim_server *h, cw_link link, uint32_t size);
 /* How long frames that go up wait before the node of h, which has a relay, gets them. */
-cw_span relays_socket_wait(struct sim_server *h);
+cw_span relays_socket_wait(const struct world *w, struct sim_server *h);
 /* Draws whether the turn of h, which has a relay, ends with the entry that has just ended. */
 bool relays_turn_ends(struct sim_server *h);
 /* The end of a turn of s, which has a relay. Returns the links that now have something to send. */

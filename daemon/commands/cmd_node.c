@@ -257,16 +257,18 @@ static void tell_counter(void *context, const char *group, const char *name, uin
     request_row(visit->r);
 }
 
-/* What the relay passed on, by service and by link, and what it handed up, by reason. */
+/* What the relay passed on, by service and by link; what it handed up, by reason; what devices lost behind it. */
 static void tell_relay(void *context, enum transit_kind kind, const char *name, uint64_t packets, uint64_t bytes)
 {
+    static const char *const words[] = {
+        [TRANSIT_LINK] = "relayed by", [TRANSIT_UP] = "up:", [TRANSIT_LOST] = "lost behind"};
     char text[64];
     if (kind == TRANSIT_SERVICE) {
         tell_counter(context, name, "relayed", packets);
         tell_counter(context, name, "relayed_bytes", bytes);
         return;
     }
-    snprintf(text, sizeof text, kind == TRANSIT_LINK ? "relayed by %s" : "up: %s", name);
+    snprintf(text, sizeof text, "%s %s", words[kind], name);
     tell_counter(context, "relay", text, packets);
 }
 

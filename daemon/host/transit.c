@@ -5,6 +5,7 @@
 #include "base/quantity.h"
 #include "core/node_relay.h"
 #include "daemon/host/log.h"
+#include "shim/behind.h"
 #include "shim/port.h"
 #include "shim/relay.h"
 #include "wire/relay.h"
@@ -38,6 +39,7 @@ struct transit {
         const char *why; /* it has no relay; NULL: it has one */
         char text[TRANSIT_WHY];
         int ifindex;
+        uint64_t lost; /* behind_lost() when the program was attached */
         uint64_t ns_per_kib;
         uint64_t handed; /* when the turn began */
         uint64_t taken, sent_until;
@@ -110,6 +112,7 @@ static void attach(struct transit *t, cw_link link, const struct config_link *co
         l->ns_per_kib = UINT64_C(8192) * (uint64_t)CW_NS_PER_SEC / info.bits_per_second;
     }
     relay_pace(t->state, link, l->ns_per_kib, (info.mtu + PORT_OVERHEAD) * l->ns_per_kib * SLACK_FRAMES >> 10);
+    (void)behind_lost((uint32_t)l->ifindex, &l->lost);
     l->why = NULL;
     t->attached |= cw_links_of(link);
 }
@@ -353,6 +356,13 @@ static uint64_t by_reason(const struct relay_counts *counts, uint32_t reason)
     return sum;
 }
 
+/* Frames that the device of a link, which has a relay, has dropped since the program was attached to it. */
+static uint64_t lost_behind(const struct transit_link *l)
+{
+    uint64_t lost = 0;
+    return behind_lost((uint32_t)l->ifindex, &lost) == 0 && lost > l->lost ? lost - l->lost : 0;
+}
+
 void transit_counts(const struct transit *t, struct node *n, transit_visit_fn *visit, void *context)
 {
     struct node_service_info info;
@@ -373,5 +383,9 @@ void transit_counts(const struct transit *t, struct node *n, transit_visit_fn *v
     }
     for (uint32_t reason = RELAY_PASSED + 1; reason < RELAY_REASONS; reason++) {
         visit(context, TRANSIT_UP, relay_reason_name((enum relay_reason)reason), by_reason(&counts, reason), 0);
+    }
+    for (cw_links left = t->attached; left != CW_LINKS_NONE; left &= (cw_links)(left - 1)) {
+        cw_link link = (cw_link)__builtin_ctz(left);
+        visit(context, TRANSIT_LOST, quantity_link_name(link), lost_behind(&t->link[link]), 0);
     }
 }

@@ -254,6 +254,8 @@ static void put_relay(struct host *h, const struct metrics_out *out)
         [TRANSIT_LINK] = {"relayed_bytes", "link", "Bytes that the kernel passed on, by the link that they left by."},
         [TRANSIT_UP] = {"relay_handed_up", "reason",
                         "Frames that the kernel left to the daemon to pass on, by reason."},
+        [TRANSIT_LOST] = {"relay_lost_behind", "link",
+                          "Frames that the device of a link, or its queue, dropped on their way out."},
     };
     const struct host_server *s = host_server(h, 0);
     char text[TORUS_TEXT];
@@ -261,7 +263,7 @@ static void put_relay(struct host *h, const struct metrics_out *out)
         return;
     }
     torus_format(s->self, text);
-    for (enum transit_kind kind = TRANSIT_SERVICE; kind <= TRANSIT_UP; kind++) {
+    for (enum transit_kind kind = TRANSIT_SERVICE; kind <= TRANSIT_LOST; kind++) {
         struct relay_visit visit = {out, kind, families[kind].name, families[kind].label, text};
         put_family(out, families[kind].name, "counter", families[kind].help);
         transit_counts(host_transit(h), s->node, put_relay_row, &visit);

@@ -131,13 +131,13 @@ class Server:
         cpus = f"0-{os.cpu_count() - 1}" if cpu is None else str(cpu)
         subprocess.run(["taskset", "-a", "-p", "-c", cpus, str(self.pid)], check=True, capture_output=True)
 
-    def device_bytes(self, device):
-        """(received, sent), Ethernet headers included."""
+    def device_counts(self, device):
+        """(bytes received, frames received, bytes sent), Ethernet headers included."""
         with open(f"/proc/{self.pid}/net/dev", encoding="ascii") as text:
             for line in text:
                 if line.strip().startswith(device + ":"):
                     words = line.split(":")[1].split()
-                    return int(words[0]), int(words[8])
+                    return int(words[0]), int(words[1]), int(words[8])
         raise RuntimeError(f"{self.name}: no {device}")
 
 

@@ -34,11 +34,11 @@ def main():
         servers = lab.servers.values()
         rest(smoke(0.5, 5))
         begin = time.monotonic()
-        sent = [server.device_bytes(device)[1] for server in servers for device in DEVICES]
+        sent = [server.device_counts(device)[2] for server in servers for device in DEVICES]
         cpu = [server.cpu_ns() for server in servers]
         rest(smoke(0.5, 10))
         cpu = [server.cpu_ns() - before for server, before in zip(servers, cpu)]
-        now = [server.device_bytes(device)[1] for server in servers for device in DEVICES]
+        now = [server.device_counts(device)[2] for server in servers for device in DEVICES]
         seconds = time.monotonic() - begin
         rates = [(after - before) / seconds for before, after in zip(sent, now)]
         sizes = [memory(server.pid) for server in servers]

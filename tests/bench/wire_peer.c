@@ -3,7 +3,10 @@
  * wire_peer - the plain programs that daemons are measured against: sockets and nothing else, in the daemons'
  * namespaces, on the same cables.
  *
- *   blast END bytes=N [ms=N] [rate=N burst=N]   frames as fast as they go, or bursts at a rate
+ *   blast END bytes=N [ms=N] [rate=N burst=N] [copy=1]
+ *                                               frames as fast as they go, or bursts at a rate; copy: waits until a
+ *                                               daemon sends a data frame of so many bytes by the interface END, and
+ *                                               sends copies of that frame, which its neighbour takes for the daemon's
  *   sink END                                    receives until SIGTERM; SIGUSR1: the longest gap begins anew
  *   echo END [events=1]                         answers until SIGTERM
  *   ping END bytes=N [events=1] [groups=N count=N]
@@ -34,8 +37,9 @@
 #include <unistd.h>
 
 enum {
-    BATCH = 32,         /* as the daemon's */
-    ETHERTYPE = 0x88b7, /* behind the daemon's two: the peer has cables of its own */
+    BATCH = 32,              /* as the daemon's */
+    DATA_ETHERTYPE = 0x88b5, /* of a daemon's data frames */
+    ETHERTYPE = 0x88b7,      /* behind the daemon's two: the peer has cables of its own */
     PORT = 7999,
     ROOM = 9100,
     QUEUE_BYTES = 4 << 20, /* as the raw shim's */
@@ -199,17 +203,45 @@ static void wait_until(int64_t at)
     }
 }
 
+/* Fills all messages with the next data frame of so many bytes that a daemon sends by the interface. */
+static void line_up_copies(const char *interface, size_t bytes)
+{
+    int fd = socket(AF_PACKET, SOCK_RAW, 0);
+    struct sockaddr_ll here = {
+        .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL), .sll_ifindex = (int)if_nametoindex(interface)};
+    ssize_t length = 0;
+    if (fd < 0 || bind(fd, (const struct sockaddr *)&here, sizeof here) < 0) {
+        die(interface);
+    }
+    while (!ended) {
+        struct sockaddr_ll from;
+        socklen_t room = sizeof from;
+        length = recvfrom(fd, memory[0], ROOM, 0, (struct sockaddr *)&from, &room);
+        if (length == (ssize_t)(bytes + ETH_HLEN) && from.sll_pkttype == PACKET_OUTGOING &&
+            ((const struct ethhdr *)memory[0])->h_proto == htons(DATA_ETHERTYPE)) {
+            break;
+        }
+    }
+    close(fd);
+    for (unsigned i = 1; i < BATCH; i++) {
+        memcpy(memory[i], memory[0], bytes + ETH_HLEN);
+    }
+}
+
 static void blast(struct end *e, int argc, char **argv)
 {
     uint64_t bytes = option(argc, argv, "bytes", 64), rate = option(argc, argv, "rate", 0);
     uint64_t burst = option(argc, argv, "burst", BATCH);
-    int64_t begin = now_ns(), end = begin + (int64_t)option(argc, argv, "ms", 1000) * 1000000;
     uint64_t sent = 0, offered = 0;
     if (bytes + ETH_HLEN > ROOM || burst > BATCH) {
         errno = EINVAL;
         die("bytes, burst");
     }
     line_up(e, bytes);
+    if (option(argc, argv, "copy", 0) != 0) {
+        line_up_copies(argv[2], bytes);
+    }
+    int64_t begin = now_ns(), end = begin + (int64_t)option(argc, argv, "ms", 1000) * 1000000;
     while (!ended && now_ns() < end) {
         if (rate == 0) {
             sent += send_some(e->fd, BATCH);

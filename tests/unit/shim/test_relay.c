@@ -7,6 +7,7 @@
 #include "netns.h"
 #include "relay_kit.h"
 #include "sanitized.h"
+#include "shim/behind.h"
 #include "shim/clock.h"
 #include "shim/raw.h"
 #include "wire/relay_publish.h"
@@ -279,6 +280,34 @@ START_TEST(frames_pass_by_clsact_too)
 }
 END_TEST
 
+/* The relay sends more than its link carries: each frame arrives, or is counted as lost behind it. */
+START_TEST(what_a_queue_drops_is_counted)
+{
+    enum { LEAST = 30, MOST = 1000, FEW = 4 * PAYLOAD, RATE = 100000, QUIET_MS = 300 };
+    uint64_t before, lost = 0;
+    unsigned sent = 0, heard = 0;
+    uint8_t bytes[MEMORY_BYTES];
+    open_row(false);
+    uint32_t device = (uint32_t)if_nametoindex("b1");
+    ck_assert_int_eq(behind_lost(device, &before), 0);
+    netns_tbf("b1", RATE, FEW, FEW);
+    while (sent < LEAST || (lost == before && sent < MOST)) {
+        send_frame(64);
+        sent++;
+        ck_assert_int_eq(behind_lost(device, &lost), 0);
+    }
+    ck_assert_uint_gt(lost, before);
+    ck_assert_uint_eq(counted(0, RELAY_PASSED), sent);
+    while (cable_receive(row.end, bytes, QUIET_MS) != 0) {
+        heard++;
+    }
+    ck_assert_int_eq(behind_lost(device, &lost), 0);
+    ck_assert_uint_gt(heard, 0);
+    ck_assert_uint_eq(heard + lost - before, sent);
+    ck_assert_int_eq(behind_lost(999, &lost), -ENODEV);
+}
+END_TEST
+
 START_TEST(what_another_process_left_is_replaced)
 {
     char why[RELAY_WHY_BYTES] = "";
@@ -349,6 +378,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(a_relay_that_was_told_nothing_passes_nothing),
     SUITE_TEST(frames_pass_two_servers),
     SUITE_TEST(frames_pass_by_clsact_too),
+    SUITE_TEST(what_a_queue_drops_is_counted),
     SUITE_TEST(what_another_process_left_is_replaced),
     SUITE_TEST(an_heir_of_the_descriptors_keeps_the_attachment),
     SUITE_TEST(an_interface_that_is_not_there_is_named),

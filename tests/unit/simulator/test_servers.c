@@ -124,6 +124,34 @@ START_TEST(a_short_pause_loses_nothing)
 }
 END_TEST
 
+/* A command to a server that stands still: nothing leaves, and the server does not learn how long it stood. */
+START_TEST(a_command_does_not_wake_who_is_paused)
+{
+    struct world *w = up(5);
+    cw_server far = world_neighbours(w)[CW_LINK_XP];
+    uint64_t incarnation = ls_incarnation(node_linkstate(world_node(w, 0)));
+    uint64_t frames[CW_LINK_COUNT];
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        frames[link] = world_wire(w, 0, link)->frames;
+    }
+    world_pause(w, 0, CW_MS(200));
+    for (int ms = 0; ms < 199; ms++) { /* hellos are due meanwhile, and the packets want a link */
+        town_run(w, CW_MS(1));
+        town_send(w, 0, town_key(w, far), 100);
+    }
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        ck_assert_uint_eq(world_wire(w, 0, link)->frames, frames[link]);
+    }
+    town_run(w, CW_SEC(1));
+    /* It slept for longer than `dead`, and so it fenced itself (semantics 4.2). */
+    ck_assert_uint_gt(ls_incarnation(node_linkstate(world_node(w, 0))), incarnation);
+    ck_assert_uint_gt(world_wire(w, 0, CW_LINK_XP)->frames, frames[CW_LINK_XP]);
+    ck_assert_uint_eq(world_agreeing(w), 27);
+    ck_assert_int_eq(check_quiet(w), 0);
+    world_close(w);
+}
+END_TEST
+
 START_TEST(a_full_card_drops_and_says_so)
 {
     struct world_config config = town_config((cw_dims){3, 3, 3}, 6);
@@ -337,6 +365,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(what_is_sent_to_the_dead_or_waits_inside_is_counted),
     SUITE_TEST(what_ended_in_a_server_outlives_it),
     SUITE_TEST(a_short_pause_loses_nothing),
+    SUITE_TEST(a_command_does_not_wake_who_is_paused),
     SUITE_TEST(a_full_card_drops_and_says_so),
     SUITE_TEST(who_dies_while_paused_stays_dead),
     SUITE_TEST(who_leaves_is_gone_without_loss),

@@ -127,7 +127,7 @@ int dense_say(struct dense *d, cw_server to, const struct message *m)
     message_encode(m, bytes);
     const struct transport_data data = {.bytes = bytes, .size = message_size(m)};
     const struct transport_send_options options = {TRANSPORT_SEND_INIT, .flags = TRANSPORT_COPY};
-    cw_to address = to_server(d->s, AGGREGATE_JOB, MESSAGE_PORT_CALL, to);
+    cw_to address = to_server(d->s, AGGREGATE_JOB, AGGREGATE_PORT_CALL, to);
     int64_t id = transport_send(d->call, &address, &data, &options, said, n);
     if (id < 0) {
         free(n);
@@ -382,7 +382,7 @@ void dense_event(struct dense *d, const cw_event *ev)
 
 cw_verdict dense_packet(struct dense *d, cw_packet *p, const cw_rx *rx)
 {
-    return transport_packet(rx->port == MESSAGE_PORT_EDGE ? d->edge : d->call, p, rx);
+    return transport_packet(rx->port == AGGREGATE_PORT_EDGE ? d->edge : d->call, p, rx);
 }
 
 void dense_writable(struct dense *d)
@@ -415,12 +415,12 @@ int dense_open(cw_svc *s, struct dense **out)
     list_init(&d->reducers);
     list_init(&d->pending);
     metrics_counters(s, counts, DENSE_COUNTS, d->counter);
-    struct transport_config edge = transport_config_default(MESSAGE_PORT_EDGE, d);
+    struct transport_config edge = transport_config_default(AGGREGATE_PORT_EDGE, d);
     edge.message = take_block;
     edge.message_max = BLOCKS_BYTES_MOST;
     edge.messages_max = CW_LINK_COUNT * COLUMN_WINDOW_MOST * DENSE_RUNS;
     edge.timeout = DENSE_LIMIT;
-    struct transport_config call = transport_config_default(MESSAGE_PORT_CALL, d);
+    struct transport_config call = transport_config_default(AGGREGATE_PORT_CALL, d);
     call.message = take_call;
     call.message_max = MESSAGE_BYTES_MOST;
     call.messages_max = 4 * d->torus.servers + 1024;
@@ -460,13 +460,4 @@ void dense_close(struct dense *d)
     transport_close(d->call);
     trees_close(d->trees);
     free(d);
-}
-
-void dense_look(const struct dense *d, struct dense_overview *out)
-{
-    *out = (struct dense_overview){.members = d->member_count, .vertices = d->vertex_count};
-    for (const struct list_node *n = list_first(&d->reducers); n != NULL; n = list_next(&d->reducers, n)) {
-        out->roots++;
-    }
-    out->memory = (size_t)d->memory;
 }

@@ -21,8 +21,8 @@
  * counts up. In a JOIN all three are 0 as long as the member has not heard of the run. A ticket is a member's own
  * number of its call; 0: the receiver is no member.
  *
- * A BLOCK is the head of a transport's message on port MESSAGE_PORT_EDGE, whose bytes are the elements. Everything else
- * is a message of its own on port MESSAGE_PORT_CALL.
+ * A BLOCK is the head of a transport's message on port AGGREGATE_PORT_EDGE, whose bytes are the elements. Everything
+ * else is a message of its own on port AGGREGATE_PORT_CALL.
  */
 #ifndef SERVICES_AGGREGATE_DENSE_HEAD_H
 #define SERVICES_AGGREGATE_DENSE_HEAD_H
@@ -30,8 +30,6 @@
 #include "cubeway/aggregate.h"
 
 enum {
-    MESSAGE_PORT_EDGE = 0,
-    MESSAGE_PORT_CALL = 1,
     MESSAGE_VERSION = 1,
     MESSAGE_BLOCK_BYTES = 36,
     MESSAGE_RUNS_MOST = 128, /* in one DEAL */

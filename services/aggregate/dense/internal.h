@@ -7,6 +7,7 @@
  *     reducer.c  at the root: who is there, attempts, what is dealt, what is settled, the end
  *     vertex.c   one attempt at this server: its plan, its columns, the parts that meet here
  *     edge.c     blocks to a parent, deals and credit to children
+ *     look.c     what operators see
  *
  * Lifetimes: vertex_free() and reducer_end() are called from the engine's entries only (a message of the port `call`,
  * an event, a timer, the caller), never from within the work on blocks: that leaves a note (vertex.broken,

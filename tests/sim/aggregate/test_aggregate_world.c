@@ -253,7 +253,7 @@ static int64_t ask(struct world *w, cw_server s, const char *name)
 {
     static struct fake_result r;
     struct node_request_sink sink = {&r, fake_result_row, fake_result_int, fake_result_text, fake_result_done};
-    const char *const words[] = {"status"};
+    const char *const words[] = {"totals"};
     fake_result_init(&r);
     if (world_command(w, s, "aggregate", 1, words, &sink) != 0 || !r.done) {
         wrong("command", "server %u does not answer", s);

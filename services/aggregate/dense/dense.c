@@ -109,9 +109,15 @@ static void said(void *context, void *arg, int status)
             member_answered(m, status);
         }
         break;
+    case MESSAGE_HOLD:
+        if (r != NULL && r->attempt == n.attempt && r->state == REDUCER_SHARES) {
+            share_held(r, n.to, status);
+        }
+        break;
     case MESSAGE_BLOCK:
     case MESSAGE_VOID:
     case MESSAGE_END:
+    case MESSAGE_RESULT:
         break;
     }
 }
@@ -154,6 +160,16 @@ static int take_block(void *context, void *arg, const struct transport_message *
     return vertex_block(d, &m, torus_id(&d->torus, t->src_server));
 }
 
+/* How the END is for this member: with a result for all it succeeds only when it has it. */
+static int end_status(const struct member *own, const struct message *m)
+{
+    if (m->status != 0 || (own->spec.flags & CW_REDUCE_TO_ALL) == 0) {
+        return -(int)m->status;
+    }
+    bool has = spec_is_small(&own->spec) ? small_result(own, m->elements, m->bytes) : share_has(own, m->attempt);
+    return has ? 0 : -ECONNRESET;
+}
+
 static int take_end(struct dense *d, const struct message *m)
 {
     struct vertex *v = vertex_find(d, &m->run);
@@ -162,7 +178,7 @@ static int take_end(struct dense *d, const struct message *m)
         vertex_free(v);
     }
     if (own != NULL && own->root == m->run.root && own->reducer == NULL && m->servers == d->torus.servers) {
-        member_end(own, -(int)m->status, m->who, m->members, m->attempt);
+        member_end(own, end_status(own, m), m->who, m->members, m->attempt);
     }
     return 0;
 }
@@ -210,6 +226,8 @@ static int take_call(void *context, void *arg, const struct transport_message *t
         return from_root ? vertex_begin(d, &m, NULL) : -EPROTO;
     case MESSAGE_END:
         return from_root ? take_end(d, &m) : -EPROTO;
+    case MESSAGE_HOLD:
+        return from_root ? share_hold(d, &m) : -EPROTO;
     case MESSAGE_VOID:
         return at_root ? take_void(d, &m) : -EPROTO;
     case MESSAGE_PROBE:
@@ -217,6 +235,7 @@ static int take_call(void *context, void *arg, const struct transport_message *t
     case MESSAGE_JOIN:
         return reducer_join(d, &m, from);
     case MESSAGE_BLOCK:
+    case MESSAGE_RESULT:
         break;
     }
     return -EPROTO;
@@ -333,6 +352,15 @@ static void soon(cw_svc *s, void *state, void *arg)
     dense_wake(d);
 }
 
+static void find_others(cw_svc *s, void *state, void *arg)
+{
+    struct dense *d = arg;
+    (void)s;
+    (void)state;
+    d->find = NULL;
+    share_open(d);
+}
+
 void dense_soon(struct dense *d)
 {
     if (d->soon == NULL && !d->closing) {
@@ -432,6 +460,7 @@ int dense_open(cw_svc *s, struct dense **out)
         free(d);
         return rc;
     }
+    d->find = cw_timer_start(s, CW_NS(0), find_others, d); /* when all services are there */
     *out = d;
     return 0;
 }
@@ -456,6 +485,7 @@ void dense_close(struct dense *d)
     while (!list_is_empty(&d->pending)) {
         free(container_of(list_pop_front(&d->pending), struct pending, link));
     }
+    share_close(d);
     transport_close(d->edge);
     transport_close(d->call);
     trees_close(d->trees);

@@ -24,20 +24,19 @@ static void describe(struct dense_run *run, const struct dense *d, cw_server roo
 /* Who is waited for: members that have not called, or servers that have not answered the root's last question. */
 static void find_waits(const struct reducer *r, uint64_t *waits)
 {
+    const uint64_t *lack = r->state == REDUCER_SHARES ? share_waits(r) : r->silent;
     for (size_t i = 0; i < dense_words(r->d); i++) {
         waits[i] = r->state == REDUCER_GATHERS  ? r->members[i] & ~r->joined[i]
                    : r->state == REDUCER_PAUSES ? 0
-                                                : r->silent[i];
+                                                : lack[i];
     }
 }
 
 static void describe_root(struct dense_run *run, const struct reducer *r, uint64_t *waits)
 {
     static const char *const states[] = {
-        [REDUCER_GATHERS] = "waits for members",
-        [REDUCER_ANNOUNCES] = "announces",
-        [REDUCER_RUNS] = "runs",
-        [REDUCER_PAUSES] = "begins again",
+        [REDUCER_GATHERS] = "waits for members", [REDUCER_ANNOUNCES] = "announces", [REDUCER_RUNS] = "runs",
+        [REDUCER_PAUSES] = "begins again",       [REDUCER_SHARES] = "tells all",
     };
     run->role = DENSE_IS_ROOT;
     run->state = states[r->state];

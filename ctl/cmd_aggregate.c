@@ -85,7 +85,7 @@ static void show_end(const struct call *call, const struct rows *rows)
     fprintf(call->out, "%s of %s: %s from each of %" PRId64 " of %" PRId64 " servers in %s (%s), at %s",
             message_get_text(sum, "operation", "?"), message_get_text(sum, "type", "?"), bytes,
             message_get_integer(sum, "counted", 0), message_get_integer(sum, "members", 0), took, rate,
-            message_get_text(sum, "root", "?"));
+            strcmp(message_get_text(sum, "to", ""), "all") == 0 ? "all" : message_get_text(sum, "root", "?"));
     if (message_has(sum, "file")) {
         fprintf(call->out, " in %s", message_get_text(sum, "file", "?"));
     }
@@ -118,7 +118,7 @@ static int ask(struct call *call, struct request_draft *r)
     if (rc >= 0 && rows.count > 0) {
         const struct message *sum = rows.row[0];
         bool all = message_get_integer(sum, "counted", 0) == message_get_integer(sum, "members", 0);
-        code = all ? EXIT_FINE : EXIT_INCOMPLETE;
+        code = all && rows.count == 1 ? EXIT_FINE : EXIT_INCOMPLETE;
         if (!call->arguments->json) {
             show_end(call, &rows);
         }
@@ -144,7 +144,7 @@ int run_aggregate_reduce(struct call *call)
         return refuse(call, "from which file? --from NAME, below the data folder of each server");
     }
     if (to == NULL || strchr(to->text, ':') == NULL) {
-        return refuse(call, "to where? --to SERVER:NAME, as --to 0,0,0:sum.f32");
+        return refuse(call, "to where? --to SERVER:NAME or --to all:NAME, as --to 0,0,0:sum.f32");
     }
     struct request_draft *r = request_of(call, "reduce");
     request_draft_word(r, a->word[2]);

@@ -397,10 +397,11 @@ static const struct command table[] = {
      run_file_status},
     {"file stop", "ID", "stop sending a file", "What the receivers have of it stays there for the next time.",
      "  cwctl file stop 3", "", 1, 1, "file-stop", NULL, show_done, NULL},
-    {"aggregate reduce", "OP TYPE --from NAME --to SERVER:NAME", "combine a vector of each server into one",
+    {"aggregate reduce", "OP TYPE --from NAME --to SERVER:NAME|all:NAME", "combine a vector of each server into one",
      "Each server reads the file NAME, numbers of that type one after the other, from the folder that is set there "
      "(option data of service aggregate). The vectors are combined on their way, element by element, and SERVER writes "
-     "the result below its own folder: whole, or not at all. OP: sum prod min max mean, for integers also and or xor, "
+     "the result below its own folder: whole, or not at all; with all, every member does, the same bits. OP: sum prod "
+     "min max mean, for integers also and or xor, "
      "for types of 32 and 64 bits minloc maxloc. TYPE: float32 float64 bfloat16 float16 int8 int16 int32 int64 uint8 "
      "uint16 uint32 uint64. Exit codes: 0 all servers are in the result; 5 some are not, and are named with the "
      "reason; "
@@ -412,8 +413,8 @@ static const struct command table[] = {
      "Shows that reductions work and how fast they are: nothing is read or written, and a server that is missing or "
      "counted twice shows in every element. Exit codes: 0 every element is right; 5 right, but without some servers; 1 "
      "wrong, or no result.",
-     "  cwctl aggregate check\n  cwctl aggregate check --bytes 200M --to 1,1,1", "bytes to of without limit", 0, 0,
-     NULL, NULL, NULL, run_aggregate_check},
+     "  cwctl aggregate check\n  cwctl aggregate check --bytes 200M --to all", "bytes to of without limit", 0, 0, NULL,
+     NULL, NULL, run_aggregate_check},
     {"aggregate status", "", "reductions under way at this server, and who is waited for",
      "ROLE: desk, the operator asked here; root, the result is made here; member, this server's vector is in it; on "
      "the way, it passes others' sums on. SETTLED: bytes of the result that are whole. STILL FOR: since something has "
@@ -512,8 +513,8 @@ const char *commands_option_help(const struct command *c, const struct arguments
     static const struct {
         const char *command, *option, *help;
     } own[] = {
-        {"aggregate reduce", "to", "which server gets the result, and the name of the file there"},
-        {"aggregate check", "to", "which server gets the sum (the one that is asked)"},
+        {"aggregate reduce", "to", "which server gets the result, or all, and the name of the file there"},
+        {"aggregate check", "to", "which server gets the sum, or all (the one that is asked)"},
         {"drops", "all", "show causes of which nothing was dropped, too"},
         {"wiring", "all", "show every cable of the torus, not only those of this server"},
         {"doctor", "all", "ask every server in view, and put together what they say"},

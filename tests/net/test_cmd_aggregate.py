@@ -41,12 +41,18 @@ class Aggregate(ctl_kit.Case):
                           "0,0,1 0,0,2")
         self.assertEqual((row["counted"], row["members"], row["bytes"], row["attempts"]), (2, 2, 20000, 1))
         self.assertEqual(self.result("0,0,0", "sub", "f", 5000), tuple(2.0 + i for i in range(5000)))
+        text = self.cwctl("aggregate reduce sum float32 --from v --to all:every")
+        self.assertIn("at all in every", text)
+        for server in ctl_kit.SERVERS:
+            self.assertEqual(self.result(server, "every", "f", 5000), tuple(351.0 + 27 * i for i in range(5000)))
         self.assertEqual([f for f in os.listdir(self.path("1,1,1", "")) if f.startswith(".")], [])
 
     def test_check(self):
         self.assertIn("27 of 27 servers", self.cwctl("aggregate check --bytes 100k"))
         [row] = self.rows("aggregate check --bytes 8 --to 2,2,2")
         self.assertEqual((row["root"], row["elements"], row["wrong_elements"]), ("2,2,2", 1, 0))
+        self.assertIn("at all; every element", self.cwctl("aggregate check --bytes 300k --to all"))
+        self.assertIn("at all; every element", self.cwctl("aggregate check --bytes 1000 --to all"))
         self.assertIn("no reduction is under way", self.cwctl("aggregate status"))
         self.assertEqual(self.rows("aggregate status"), [])
         self.refused("aggregate cancel 77", "no order 77", code=1)

@@ -17,7 +17,7 @@ enum order_step { ORDER_LOOKS, ORDER_GOES };
 /* What a server has said. */
 struct said {
     int status;
-    uint64_t bytes;
+    uint64_t bytes, wrong;
 };
 
 /* An order whose desk is here. */
@@ -238,6 +238,15 @@ static void judge(struct order *w)
     }
 }
 
+static uint64_t wrong_of(const struct order *w)
+{
+    uint64_t wrong = 0;
+    for (cw_server s = 0; s < w->o->torus.servers; s++) {
+        wrong += w->said[s].wrong;
+    }
+    return wrong;
+}
+
 static void row_sum(const struct order *w, bool good)
 {
     const struct orders *o = w->o;
@@ -251,6 +260,7 @@ static void row_sum(const struct order *w, bool good)
     cw_request_int(r, "elements", (int64_t)look->spec.elements);
     cw_request_int(r, "bytes", (int64_t)bytes);
     tell_server_id(o->s, r, "root", look->root);
+    cw_request_text(r, "to", (look->spec.flags & CW_REDUCE_TO_ALL) != 0 ? "all" : "root");
     if (look->sink == NOTE_SINK_FILE) {
         cw_request_text(r, "file", look->to);
     }
@@ -260,7 +270,7 @@ static void row_sum(const struct order *w, bool good)
     cw_request_int(r, "took_ns", (int64_t)done->took_ns);
     cw_request_int(r, "bits_per_second", done->took_ns > 0 ? (int64_t)(bits / done->took_ns) : 0);
     if (look->sink == NOTE_SINK_COMPARE) {
-        cw_request_int(r, "wrong_elements", (int64_t)done->wrong);
+        cw_request_int(r, "wrong_elements", (int64_t)wrong_of(w));
     }
 }
 
@@ -271,7 +281,7 @@ static void conclude(struct order *w)
     cw_server root = w->wanted.look.root;
     int rc = w->said[root].status;
     char name[TORUS_TEXT] = "";
-    bool wrong = rc == 0 && w->done.wrong > 0;
+    bool wrong = rc == 0 && wrong_of(w) > 0, to_all = (w->wanted.look.spec.flags & CW_REDUCE_TO_ALL) != 0;
     if (w->done.who < o->torus.servers) {
         torus_format(torus_coord(&o->torus, w->done.who), name);
     }
@@ -282,13 +292,20 @@ static void conclude(struct order *w)
         (void)refuse_with(w->request, rc, "the reduction failed: %s%s%s%s", words_end(rc),
                           name[0] != '\0' ? " (server " : "", name, name[0] != '\0' ? ")" : "");
     } else if (wrong) {
-        rc = refuse_with(w->request, -EBADMSG, "%" PRIu64 " elements of the result are wrong", w->done.wrong);
+        rc = refuse_with(w->request, -EBADMSG, "%" PRIu64 " elements of the result are wrong", wrong_of(w));
     }
     row_sum(w, rc == 0 || wrong);
     for (cw_server s = 0, rows = 0; s < o->torus.servers && rows < ROWS_MOST; s++) {
-        if (orders_has(w->named, s) && w->said[root].status == 0 && !orders_has(w->done.set, s)) {
-            int status = w->said[s].status < 0 ? w->said[s].status : -ECONNRESET;
+        int status = w->said[s].status;
+        if (!orders_has(w->named, s) || w->said[root].status < 0) {
+            continue;
+        }
+        if (!orders_has(w->done.set, s)) {
+            status = status < 0 ? status : -ECONNRESET;
             row_server(w, s, "not counted", status, words_reason(status));
+            rows++;
+        } else if (to_all && status < 0) { /* counted, and yet it has no result */
+            row_server(w, s, "no result", status, words_reason(status));
             rows++;
         }
     }
@@ -305,6 +322,9 @@ static void answered(struct order *w, cw_server server, int status, const struct
     said->status = status;
     if (n != NULL && n->kind == NOTE_LOOKED) {
         said->bytes = n->bytes;
+    }
+    if (n != NULL && n->kind == NOTE_DONE) {
+        said->wrong = n->wrong;
     }
     if (n != NULL && n->kind == NOTE_DONE && server == w->wanted.look.root && n->servers == w->o->torus.servers) {
         w->done = *n;

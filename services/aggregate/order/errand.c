@@ -124,7 +124,7 @@ static bool is_root(const struct errand *e)
 /* Does the result go anywhere at this server? */
 static bool has_sink(const struct errand *e)
 {
-    return e->look.sink != NOTE_SINK_NONE && is_root(e);
+    return e->look.sink != NOTE_SINK_NONE && (is_root(e) || (e->look.spec.flags & CW_REDUCE_TO_ALL) != 0);
 }
 
 /* Files are read one after the other, so that together they do not take more memory than there may be. */

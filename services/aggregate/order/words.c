@@ -90,11 +90,13 @@ static int read_name(cw_request *r, const char *option, const char *name, char o
     return 0;
 }
 
-/* SERVER, or SERVER:FILE. */
+/* SERVER, SERVER:FILE, all, or all:FILE. */
 static int read_sink(const struct orders *o, cw_request *r, const char *value, struct note *look)
 {
     size_t length = strcspn(value, ":");
-    int rc = read_server_of(o, r, value, length, &look->root);
+    bool all = length == 3 && memcmp(value, "all", 3) == 0;
+    int rc = all ? 0 : read_server_of(o, r, value, length, &look->root);
+    look->spec.flags |= all ? CW_REDUCE_TO_ALL : 0;
     look->sink = NOTE_SINK_NONE;
     if (rc == 0 && value[length] == ':') {
         look->sink = NOTE_SINK_FILE;
@@ -131,13 +133,20 @@ static int read_common(const struct orders *o, cw_request *r, const char *word, 
     return 1;
 }
 
-/* No member named: all servers. */
+/* No member named: all servers. A result for all is made here, or at the first member. */
 static void fill_members(const struct orders *o, struct wanted *w)
 {
     if (orders_count(o, w->members) == 0) {
         for (cw_server s = 0; s < o->torus.servers; s++) {
             orders_add(w->members, s);
         }
+    }
+    if ((w->look.spec.flags & CW_REDUCE_TO_ALL) == 0) {
+        return;
+    }
+    w->look.root = o->self;
+    for (cw_server s = 0; !orders_has(w->members, w->look.root); s++) {
+        w->look.root = s;
     }
 }
 
@@ -167,7 +176,7 @@ static int read_operation(cw_request *r, const char *operation, const char *type
 }
 
 static const char reduce_usage[] =
-    "expected: reduce OP TYPE from=FILE to=SERVER:FILE [of=SERVER].. [without=1] [limit_ms=N]";
+    "expected: reduce OP TYPE from=FILE to=SERVER:FILE|all:FILE [of=SERVER].. [without=1] [limit_ms=N]";
 
 int words_reduce(const struct orders *o, cw_request *r, int argc, const char *const *argv, struct wanted *out)
 {
@@ -189,7 +198,7 @@ int words_reduce(const struct orders *o, cw_request *r, int argc, const char *co
     return rc;
 }
 
-static const char check_usage[] = "expected: check [bytes=N] [to=SERVER] [of=SERVER].. [without=1] [limit_ms=N]";
+static const char check_usage[] = "expected: check [bytes=N] [to=SERVER|all] [of=SERVER].. [without=1] [limit_ms=N]";
 
 int words_check(const struct orders *o, cw_request *r, int argc, const char *const *argv, struct wanted *out)
 {

@@ -63,6 +63,27 @@ START_TEST(some)
 }
 END_TEST
 
+/* The same everywhere; a server that cannot write it is named. */
+START_TEST(to_all)
+{
+    setup();
+    for (cw_server s = 0; s < ORDER_TOWN; s++) {
+        order_town_fill(s, 100); /* what goes without the multicast, which is not here */
+    }
+    const struct fake_result *r = order_town_ask(net, 2, "reduce sum uint64 from=v to=all:out of=0,1,0 of=2,2,0");
+    ck_assert_int_eq(r->rc, 0);
+    ck_assert_str_eq(fake_text(r, 0, "root"), "0,1,0");
+    ck_assert_str_eq(fake_text(r, 0, "to"), "all");
+    ck_assert_uint_eq(order_files[1].stored_length, 800);
+    ck_assert(memcmp(order_files[1].stored_bytes, order_files[8].stored_bytes, 800) == 0);
+    ck_assert_uint_eq(order_files[2].stored_length, 0);
+    r = order_town_ask(net, 2, "check bytes=1000 to=all");
+    ck_assert_int_eq(r->rc, 0);
+    ck_assert_int_eq(fake_int(r, 0, "wrong_elements"), 0);
+    order_town_close(net);
+}
+END_TEST
+
 START_TEST(mistakes)
 {
     setup();
@@ -141,6 +162,7 @@ START_TEST(closed)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(everybody), SUITE_TEST(some),      SUITE_TEST(mistakes),
-                                          SUITE_TEST(dead),      SUITE_TEST(cancelled), SUITE_TEST(closed)};
+static const struct suite_test tests[] = {SUITE_TEST(everybody), SUITE_TEST(some), SUITE_TEST(to_all),
+                                          SUITE_TEST(mistakes),  SUITE_TEST(dead), SUITE_TEST(cancelled),
+                                          SUITE_TEST(closed)};
 SUITE_MAIN("desk", tests)

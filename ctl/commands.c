@@ -47,6 +47,11 @@ static const struct arguments_option options[] = {
     {"labels", ARGUMENTS_FLAG, NULL, false, "", "labels for both ends of each cable"},
     {"force", ARGUMENTS_FLAG, "force", false, "", "leave, whatever stands against it"},
     {"effective", ARGUMENTS_FLAG, NULL, false, "", "what is in force, including defaults (always so)"},
+    {"from", ARGUMENTS_TEXT, NULL, false, "NAME", "the file of each server, below the data folder there"},
+    {"of", ARGUMENTS_TEXT, NULL, true, "SERVER", "a server whose vector is counted; may be given again (all servers)"},
+    {"without", ARGUMENTS_FLAG, NULL, false, "", "when servers die, go on without them, and name them"},
+    {"limit", ARGUMENTS_SPAN, NULL, false, "TIME", "fail when nothing has moved for so long (30s)"},
+    {"bytes", ARGUMENTS_NUMBER, NULL, false, "N", "how long each vector is, as 50M (10M)"},
     {NULL, ARGUMENTS_FLAG, NULL, false, NULL, NULL},
 };
 
@@ -70,6 +75,8 @@ static const struct {
     {"last", 1, INT64_MAX, "a whole number from 1 on, as 1000 or 10k"},
     {"weight", 1, 1000, "a whole number from 1 to 1000"},
     {"flags", 0, UINT32_MAX, "a whole number from 0 to 4294967295"},
+    {"limit", 1000, HOUR_US, "a time with its unit from 1ms to 1h, as 5s or 200ms"},
+    {"bytes", 8, INT64_MAX, "a whole number from 8 on, as 50M"},
     {"expire", 1, 30 * 24 * HOUR_US, "a time with its unit from 1us to 720h, as 5s or 200ms"},
 };
 
@@ -424,6 +431,33 @@ static const struct command table[] = {
      run_file_status},
     {"file stop", "ID", "stop sending a file", "What the receivers have of it stays there for the next time.",
      "  cwctl file stop 3", "", 1, 1, "file-stop", NULL, show_done, NULL},
+    {"aggregate reduce", "OP TYPE --from NAME --to SERVER:NAME|all:NAME", "combine a vector of each server into one",
+     "Each server reads the file NAME, numbers of that type one after the other, from the folder that is set there "
+     "(option data of service aggregate). The vectors are combined on their way, element by element, and SERVER writes "
+     "the result below its own folder: whole, or not at all; with all, every member does, the same bits. OP: sum prod "
+     "min max mean, for integers also and or xor, "
+     "for types of 32 and 64 bits minloc maxloc. TYPE: float32 float64 bfloat16 float16 int8 int16 int32 int64 uint8 "
+     "uint16 uint32 uint64. Exit codes: 0 all servers are in the result; 5 some are not, and are named with the "
+     "reason; "
+     "1 there is no result.",
+     "  cwctl aggregate reduce sum float32 --from grad.f32 --to 0,0,0:sum.f32\n"
+     "  cwctl aggregate reduce max int64 --from age --to 1,0,2:oldest --without --of 0,0,0 --of 1,0,2",
+     "from to of without limit", 2, 2, NULL, NULL, NULL, run_aggregate_reduce},
+    {"aggregate check", "", "add vectors that every server can compute, and compare the sum",
+     "Shows that reductions work and how fast they are: nothing is read or written, and a server that is missing or "
+     "counted twice shows in every element. Exit codes: 0 every element is right; 5 right, but without some servers; 1 "
+     "wrong, or no result.",
+     "  cwctl aggregate check\n  cwctl aggregate check --bytes 200M --to all", "bytes to of without limit", 0, 0, NULL,
+     NULL, NULL, run_aggregate_check},
+    {"aggregate status", "", "reductions under way at this server, and who is waited for",
+     "ROLE: desk, the operator asked here; root, the result is made here; member, this server's vector is in it; on "
+     "the way, it passes others' sums on. SETTLED: bytes of the result that are whole. STILL FOR: since something has "
+     "moved. WAITS FOR: members that have not called, or servers that do not answer; the root alone knows.",
+     "  cwctl aggregate status --watch\n  cwctl --server 1,1,1 aggregate status --json", "", 0, 0, NULL, NULL, NULL,
+     run_aggregate_status},
+    {"aggregate cancel", "ID", "end a reduction that was begun at this server",
+     "It ends everywhere, and nothing is written. ID: as \"cwctl aggregate status\" shows it.",
+     "  cwctl aggregate cancel 3", "", 1, 1, NULL, NULL, NULL, run_aggregate_cancel},
     {"config show", "", "the configuration in force, including defaults", "", "  cwctl config show --effective",
      "effective", 0, 0, "config", NULL, show_config, NULL},
     {"log level", "[LEVEL]", "show or set how much the daemon logs",
@@ -514,6 +548,8 @@ const char *commands_option_help(const struct command *c, const struct arguments
     static const struct {
         const char *command, *option, *help;
     } own[] = {
+        {"aggregate reduce", "to", "which server gets the result, or all, and the name of the file there"},
+        {"aggregate check", "to", "which server gets the sum, or all (the one that is asked)"},
         {"drops", "all", "show causes of which nothing was dropped, too"},
         {"wiring", "all", "show every cable of the torus, not only those of this server"},
         {"doctor", "all", "ask every server in view, and put together what they say"},

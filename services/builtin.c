@@ -2,6 +2,8 @@
 #include "services/builtin.h"
 
 #include "nmu/book.h"
+#include "services/aggregate/aggregate.h"
+#include "services/aggregate/dense/dense.h"
 #include "services/bench/bench.h"
 #include "services/inquiry/inquiry.h"
 #include "services/jobs/jobs.h"
@@ -18,8 +20,8 @@
 
 /* Behind them those that nobody runs unasked, whose jobs and grants are there all the same. */
 static const cw_service *const services[] = {
-    &ping_service,    &bench_service,     &trace_service,   &jobs_service,   &transport_service,
-    &kvcache_service, &multicast_service, &inquiry_service, &tunnel_service,
+    &ping_service,    &bench_service,     &trace_service,     &jobs_service,    &transport_service,
+    &kvcache_service, &multicast_service, &aggregate_service, &inquiry_service, &tunnel_service,
 };
 enum { ALL = sizeof services / sizeof *services, ON_DEMAND = 1, SERVICES = ALL - ON_DEMAND };
 
@@ -47,6 +49,9 @@ static const struct book_grant grants[] = {
     {.from = MULTICAST_JOB, .to = MULTICAST_JOB, .port = MULTICAST_PORT, .all_processes = true},
     {.from = MULTICAST_JOB, .to = MULTICAST_JOB, .port = MULTICAST_PORT_GROUPS, .all_processes = true},
     {.from = MULTICAST_JOB, .to = MULTICAST_JOB, .port = 1, .all_processes = true}, /* how far its files are */
+    {.from = AGGREGATE_JOB, .to = AGGREGATE_JOB, .port = AGGREGATE_PORT_EDGE, .all_processes = true},
+    {.from = AGGREGATE_JOB, .to = AGGREGATE_JOB, .port = AGGREGATE_PORT_CALL, .all_processes = true},
+    {.from = AGGREGATE_JOB, .to = AGGREGATE_JOB, .port = AGGREGATE_PORT_ORDER, .all_processes = true},
     {.from = TUNNEL_JOB, .to = TUNNEL_JOB, .port = TUNNEL_PORT, .all_processes = true},
     {.from = INQUIRY_JOB, .to = INQUIRY_JOB, .port = INQUIRY_PORT, .all_processes = true},
 };

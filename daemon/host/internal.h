@@ -31,13 +31,14 @@
 #include "daemon/host/log.h"
 #include "daemon/host/nap.h"
 #include "daemon/host/offload.h"
+#include "daemon/host/vector_host.h"
 #include "keyspace/reach.h"
 #include "services/loader.h"
 
 enum {
     HOST_STASH = SHIM_BATCH,
     HOST_SERVICES = 32,      /* a node runs no more */
-    HOST_OBJECTS = 4,        /* that the parts of the host may offer, together */
+    HOST_OBJECTS = 5,        /* that the parts of the host may offer, together */
     HOST_SMALL_PACKET = 256, /* bytes of a small packet: received frames that fit are copied into one */
     HOST_RECEIVES = 8,       /* batches received from one link in a turn */
     HOST_PULLS = 64,         /* frames that one server sends in a turn: while it sends, it does not hear */
@@ -148,6 +149,7 @@ struct host {
     uint64_t bits_per_second;
     struct node_object object[HOST_OBJECTS + 1]; /* what the host's parts offer to services */
     struct inquiry_host inquiry;                 /* one of them */
+    struct vectors_host vectors;                 /* another */
     struct book *book;                           /* grants of built-in services; NULL until the torus is known */
     struct pkt_home *packets;
     struct offload *offload;

@@ -161,6 +161,9 @@ void host_gather_objects(struct host *h)
     CHECK(count < HOST_OBJECTS);
     inquiry_host_open(&h->inquiry, h);
     h->object[count++] = (struct node_object){INQUIRY_HOST_NAME, INQUIRY_HOST_VERSION, &h->inquiry};
+    CHECK(count < HOST_OBJECTS);
+    vector_host_open(&h->vectors, h->config.place == CONFIG_WHOLE);
+    h->object[count++] = (struct node_object){VECTORS_HOST_NAME, VECTORS_HOST_VERSION, &h->vectors};
     if (h->files != NULL) {
         CHECK(count < HOST_OBJECTS);
         h->object[count] = (struct node_object){FILES_HOST_NAME, FILES_HOST_VERSION, file_host_interface(h->files)};

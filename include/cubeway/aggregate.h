@@ -11,11 +11,15 @@
  *
  * A reduction has a name, members, and a root. Every member calls reduce() with the same name, root, members, type,
  * operation and length, and lends its vector; the root calls it too, whether it is a member or not, and gets the
- * result. Between the calls no order is needed; who calls first waits for the others.
+ * result. Between the calls no order is needed; who calls first waits for the others. With CW_REDUCE_TO_ALL every
+ * member gets the result (allreduce); without elements that is a barrier: nobody returns before all have called.
  *
  * Guarantees
  *  - A result is the combination of exactly the contributors that it names, each counted once, or the reduction fails
  *    at the root with a reason. Nobody is counted twice, whatever dies, returns, or is cut off.
+ *  - CW_REDUCE_TO_ALL: no two members succeed with different results: not a bit of them differs. A member succeeds only
+ *    after every contributor that lives has the whole result (vectors above 1 KiB), so what died meanwhile had it, too,
+ *    or the reduction failed.
  *  - done() is called exactly once at each member and at the root. It comes within the limit after the last progress,
  *    or earlier.
  *  - The order in which numbers meet is not fixed: sums of floating-point numbers may differ in their last bits from
@@ -81,7 +85,9 @@ enum {
      * Otherwise the reduction ends everywhere with -ECONNRESET.
      */
     CW_REDUCE_WITHOUT = 1,
-    CW_REDUCE_FLAGS = 1, /* all of them */
+    /* All members get the result, too. */
+    CW_REDUCE_TO_ALL = 2,
+    CW_REDUCE_FLAGS = 3, /* all of them */
 };
 
 typedef struct cw_aggregate cw_aggregate; /* a service on one server that has opened the aggregation */
@@ -108,8 +114,9 @@ typedef struct cw_reduce {
     const void *in;
     void (*fill)(void *context, uint64_t first, size_t count, void *elements);
     /*
-     * At the root: where the result goes, or a function that takes pieces of it, in any order. When a reduction begins
-     * again pieces come again; what came last holds. After a failure it holds nothing. Both NULL elsewhere.
+     * At the root, and with CW_REDUCE_TO_ALL at every member: where the result goes, or a function that takes pieces of
+     * it, in any order. When a reduction begins again pieces come again; what came last holds. After a failure it holds
+     * nothing. Both NULL elsewhere. The root of a reduction to all has memory for it: `out`.
      */
     void *out;
     void (*take)(void *context, uint64_t first, size_t count, const void *elements);
@@ -128,6 +135,8 @@ typedef struct cw_reduce_result {
      *   -EEXIST       the name was used before
      *   -ENOBUFS      a server on the way has no memory for it
      *   -ECANCELED    cancel() or close() at this server, or cancel() at the root
+     *   -EOPNOTSUPP   the result is too long for a packet, and the service multicast, which takes it to all, does not
+     *                 run at the root
      */
     int status;
     bool named; /* who says about which server the status is */
@@ -155,7 +164,8 @@ typedef struct cw_aggregate_api {
     int64_t (*reduce)(cw_aggregate *u, const cw_reduce *reduce, cw_reduce_done_fn done, void *arg);
     /*
      * Ends this server's part: done is called with -ECANCELED before this returns. At the root the reduction ends for
-     * all; elsewhere it goes on without this contributor, or fails, as its flags say. -ENOENT: it has ended.
+     * all; elsewhere it goes on without this contributor, or fails, as its flags say. A vector of at most 1 KiB that is
+     * at the root already is counted, and the result names it. -ENOENT: it has ended.
      */
     int (*cancel)(cw_aggregate *u, int64_t ticket);
 } cw_aggregate_api;

@@ -2,16 +2,23 @@
 #include "services/aggregate/aggregate.h"
 
 #include "services/aggregate/dense/dense.h"
+#include "services/aggregate/dense/number.h"
+#include "services/aggregate/order/orders.h"
 #include "services/reply/refuse.h"
+#include "services/reply/servers.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { NAMES = 200 };
 
 /* The state of the service. */
 struct aggregate {
     cw_svc *s;
     struct dense *dense;
+    struct orders *orders;
 };
 
 /* A service that has opened the aggregation. */
@@ -56,51 +63,88 @@ static int api_cancel(cw_aggregate *u, int64_t ticket)
 
 static const cw_aggregate_api api = {sizeof api, api_open, api_close, api_reduce, api_cancel};
 
-/* ---- Upcalls ----------------------------------------------------------------------------------------------------- */
+/* ---- Commands ---------------------------------------------------------------------------------------------------- */
 
-static int on_open(cw_svc *s, void *state)
-{
-    struct aggregate *a = state;
-    a->s = s;
-    return dense_open(s, &a->dense);
-}
+struct rows {
+    struct aggregate *a;
+    cw_request *r;
+    bool first;
+};
 
-static void on_close(cw_svc *s, void *state)
+/* Names of servers, as many as fit. */
+static void text_set(cw_svc *s, cw_request *r, const char *field, const uint64_t *set)
 {
-    struct aggregate *a = state;
-    (void)s;
-    dense_close(a->dense);
-}
-
-static cw_verdict on_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *rx)
-{
-    struct aggregate *a = state;
-    (void)s;
-    return dense_packet(a->dense, p, rx);
-}
-
-static void on_event(cw_svc *s, void *state, const cw_event *ev)
-{
-    struct aggregate *a = state;
-    (void)s;
-    dense_event(a->dense, ev);
-}
-
-static void on_writable(cw_svc *s, void *state)
-{
-    struct aggregate *a = state;
-    (void)s;
-    dense_writable(a->dense);
-}
-
-static int on_command(cw_svc *s, void *state, cw_request *r, int argc, const char *const *argv)
-{
-    struct aggregate *a = state;
-    struct dense_overview look;
-    (void)s;
-    if (argc != 1 || strcmp(argv[0], "status") != 0) {
-        return refuse_request(r, "the one command is status");
+    char text[NAMES] = "";
+    size_t length = 0;
+    unsigned more = 0;
+    for (cw_server i = 0; i < servers_of(cw_torus(s)); i++) {
+        if ((set[i / 64] >> i % 64 & 1) == 0) {
+            continue;
+        }
+        cw_coord c = cw_server_coord(s, i);
+        if (length + 24 > sizeof text) {
+            more++;
+        } else {
+            length += (size_t)snprintf(text + length, sizeof text - length, "%s%u,%u,%u", length > 0 ? " " : "", c.x,
+                                       c.y, c.z);
+        }
     }
+    if (more > 0) {
+        snprintf(text + length, sizeof text - length, " +%u", more);
+    }
+    cw_request_text(r, field, text);
+}
+
+static void text_name(cw_request *r, const struct dense_run *run)
+{
+    char text[CW_AGGREGATE_NAME_MAX * 2 + 1];
+    bool plain = true;
+    for (size_t i = 0; i < run->name_length; i++) {
+        plain = plain && run->name[i] > ' ' && run->name[i] <= '~';
+    }
+    for (size_t i = 0; i < run->name_length && !plain; i++) {
+        snprintf(text + 2 * i, 3, "%02x", (uint8_t)run->name[i]);
+    }
+    if (plain) {
+        snprintf(text, sizeof text, "%.*s", (int)run->name_length, run->name_length > 0 ? run->name : "");
+    }
+    cw_request_text(r, "name", text);
+}
+
+static void report_run(void *context, const struct dense_run *run)
+{
+    static const char *const roles[] = {"root", "member", "on the way"};
+    struct rows *rows = context;
+    cw_request *r = rows->r;
+    unsigned members = 0;
+    if (!rows->first) {
+        cw_request_row(r);
+    }
+    rows->first = false;
+    cw_request_text(r, "role", roles[run->role]);
+    tell_server(r, "root", run->root);
+    cw_request_int(r, "job", run->job);
+    text_name(r, run);
+    cw_request_text(r, "operation", number_combine_name(run->combine));
+    cw_request_text(r, "type", number_name(run->type));
+    cw_request_text(r, "state", run->state);
+    cw_request_int(r, "attempts", run->attempt);
+    cw_request_int(r, "bytes", (int64_t)run->bytes);
+    cw_request_int(r, "still_ns", run->still.ns);
+    if (run->role != DENSE_IS_ROOT) {
+        return;
+    }
+    for (cw_server s = 0; s < servers_of(cw_torus(rows->a->s)); s++) {
+        members += (unsigned)(run->members[s / 64] >> s % 64 & 1);
+    }
+    cw_request_int(r, "settled_bytes", (int64_t)run->settled_bytes);
+    cw_request_int(r, "members", members);
+    text_set(rows->a->s, r, "waits_for", run->waits);
+}
+
+static int report_totals(struct aggregate *a, cw_request *r)
+{
+    struct dense_overview look;
     dense_look(a->dense, &look);
     cw_request_int(r, "members", look.members);
     cw_request_int(r, "vertices", look.vertices);
@@ -109,10 +153,81 @@ static int on_command(cw_svc *s, void *state, cw_request *r, int argc, const cha
     return 0;
 }
 
+static int on_command(cw_svc *s, void *state, cw_request *r, int argc, const char *const *argv)
+{
+    struct aggregate *a = state;
+    const char *word = argc >= 1 ? argv[0] : "";
+    (void)s;
+    if (argc == 1 && strcmp(word, "status") == 0) {
+        struct rows rows = {a, r, true};
+        orders_status(a->orders, r, &rows.first);
+        dense_each(a->dense, report_run, &rows);
+        return 0;
+    }
+    if (argc == 1 && strcmp(word, "totals") == 0) {
+        return report_totals(a, r);
+    }
+    if (strcmp(word, "reduce") == 0 || strcmp(word, "check") == 0 || strcmp(word, "cancel") == 0) {
+        return orders_command(a->orders, r, argc, argv);
+    }
+    return refuse_request(r, "there are: reduce ..., check ..., cancel ID, status, totals; not '%.80s'", word);
+}
+
 static const cw_command commands[] = {
-    {"status", "", "In how many reductions this server is a member, a vertex and the root; bytes of their windows."},
+    {"reduce", "OP TYPE from=FILE to=SERVER:FILE|all:FILE [of=SERVER].. [without=1] [limit_ms=N]",
+     "Combine the vectors in a file of each server into one, on one server or on all."},
+    {"check", "[bytes=N] [to=SERVER|all] [of=SERVER].. [without=1] [limit_ms=N]",
+     "Add vectors that every server can compute, and compare the sum with what it must be."},
+    {"cancel", "ID", "End a reduction that was begun here."},
+    {"status", "", "The reductions that this server has to do with, and who is waited for."},
+    {"totals", "", "In how many reductions this server is a member, a vertex and the root; bytes of their windows."},
     {NULL, NULL, NULL},
 };
+
+/* ---- Upcalls ----------------------------------------------------------------------------------------------------- */
+
+static int on_open(cw_svc *s, void *state)
+{
+    struct aggregate *a = state;
+    a->s = s;
+    int rc = dense_open(s, &a->dense);
+    rc = rc < 0 ? rc : orders_open(&a->orders, s, a->dense);
+    if (rc < 0) {
+        dense_close(a->dense);
+    }
+    return rc;
+}
+
+static void on_close(cw_svc *s, void *state)
+{
+    struct aggregate *a = state;
+    (void)s;
+    orders_close(a->orders);
+    dense_close(a->dense);
+}
+
+static cw_verdict on_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *rx)
+{
+    struct aggregate *a = state;
+    (void)s;
+    return rx->port == AGGREGATE_PORT_ORDER ? orders_packet(a->orders, p, rx) : dense_packet(a->dense, p, rx);
+}
+
+static void on_event(cw_svc *s, void *state, const cw_event *ev)
+{
+    struct aggregate *a = state;
+    (void)s;
+    dense_event(a->dense, ev);
+    orders_event(a->orders, ev);
+}
+
+static void on_writable(cw_svc *s, void *state)
+{
+    struct aggregate *a = state;
+    (void)s;
+    dense_writable(a->dense);
+    orders_writable(a->orders);
+}
 
 const cw_service aggregate_service = {
     CW_SERVICE_INIT,

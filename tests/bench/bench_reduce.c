@@ -10,7 +10,7 @@
 #include "keyspace/torus.h"
 #include "nmu/book.h"
 #include "services/aggregate/aggregate.h"
-#include "services/aggregate/dense/dense.h"
+#include "services/multicast/multicast.h"
 #include "simulator/world.h"
 
 #include <stdio.h>
@@ -35,22 +35,103 @@ static void run(cw_span span)
 
 static void open_world(cw_dims dims)
 {
-    static const struct world_service services[] = {{.table = &aggregate_service}, {.table = &caller_service}};
-    static const struct book_grant grants[] = {
-        {.from = AGGREGATE_JOB, .to = AGGREGATE_JOB, .port = 0, .all_processes = true},
-        {.from = AGGREGATE_JOB, .to = AGGREGATE_JOB, .port = 1, .all_processes = true}};
+    static const struct world_service services[] = {
+        {.table = &multicast_service}, {.table = &aggregate_service}, {.table = &caller_service}};
     struct world_config config = world_config_default();
     config.dims = dims;
     config.services = services;
-    config.service_count = 2;
-    config.grants = grants;
-    config.grant_count = 2;
+    config.service_count = 3;
+    config.grants = caller_grants;
+    config.grant_count = CALLER_GRANTS;
     if (world_open(&world, &config) != 0) {
         exit(1);
     }
     caller_plan.now = clock_now;
     caller_plan.context = world;
     world_start_all(world, CW_MS(1));
+}
+
+static void everybody(struct caller_run *r, cw_dims dims, cw_time begin)
+{
+    for (cw_server s = 0; s < CALLER_SERVERS; s++) {
+        bool there = s < (cw_server)dims.x * dims.y * dims.z;
+        r->members[s / 64] |= (uint64_t)there << s % 64;
+        r->call[s].at = there ? begin : CW_NEVER;
+        r->call[s].cancel = CW_NEVER;
+    }
+}
+
+/* The instant at which the last one was told; the bench ends when one was told something bad. */
+static cw_time wait_for(const char *what, const struct caller_run *r, cw_dims dims)
+{
+    cw_time last = {0};
+    for (cw_server s = 0; s < (cw_server)dims.x * dims.y * dims.z; s++) {
+        const struct caller_call *c = &r->call[s];
+        while (c->ends == 0 && world_now(world).ns < CW_SEC(600).ns) {
+            run(CW_MS(1));
+        }
+        if (c->ends == 0 || c->status != 0) {
+            fprintf(stderr, "%s: ended %u times, with %d\n", what, c->ends, c->status);
+            exit(1);
+        }
+        last = cw_time_max(last, c->ended);
+    }
+    return last;
+}
+
+/* One result at all servers. The bound is that of a reduction and a broadcast, one after the other. */
+static void to_all(const char *what, cw_dims dims, uint64_t bytes)
+{
+    float *vector = calloc(bytes, 1);
+    cw_time begin = {CW_MS(300).ns};
+    struct caller_run *r = &caller_plan.run[0];
+    caller_plan.runs = 1;
+    *r = (struct caller_run){.type = CW_NUMBER_FLOAT32, .combine = CW_COMBINE_SUM, .flags = CW_REDUCE_TO_ALL};
+    snprintf(r->name, sizeof r->name, "all");
+    r->elements = bytes / sizeof *vector;
+    r->shared = (const uint8_t *)vector;
+    r->forget = true;
+    everybody(r, dims, begin);
+    open_world(dims);
+    double rate = (double)bytes * 8 / (double)cw_time_since(wait_for(what, r, dims), begin).ns;
+    printf("%-34s %4llu MB  %6.3f Gb/s  %.3f of the wires (2.958)  attempts %u\n", what,
+           (unsigned long long)(bytes / 1000000), rate, rate / 2.958, r->call[0].attempts);
+    fflush(stdout);
+    world_close(world);
+    free(r->call[0].out);
+    free(vector);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* From the call, which all make at the same instant, to the end at the last of them. */
+static void latency(const char *what, cw_dims dims, uint64_t elements)
+{
+    enum { ROUNDS = 9 };
+    int64_t took[ROUNDS];
+    caller_plan.runs = ROUNDS;
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        struct caller_run *r = &caller_plan.run[i];
+        *r = (struct caller_run){.type = CW_NUMBER_UINT64, .combine = CW_COMBINE_SUM, .flags = CW_REDUCE_TO_ALL};
+        snprintf(r->name, sizeof r->name, "%u", i);
+        r->elements = elements;
+        r->begin = (cw_time){CW_MS(300 + 10 * (int64_t)i).ns};
+        everybody(r, dims, r->begin);
+    }
+    open_world(dims);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        const struct caller_run *r = &caller_plan.run[i];
+        took[i] = cw_time_since(wait_for(what, r, dims), r->begin).ns;
+    }
+    qsort(took, ROUNDS, sizeof *took, by_size);
+    printf("%-34s median %.1f us, least %.1f, most %.1f; %u hops each way\n", what, (double)took[ROUNDS / 2] / 1e3,
+           (double)took[0] / 1e3, (double)took[ROUNDS - 1] / 1e3, dims.x / 2 + dims.y / 2 + dims.z / 2);
+    fflush(stdout);
+    world_close(world);
 }
 
 /* Reductions of all servers to these roots, all at once. */
@@ -66,12 +147,7 @@ static void reduce(const char *what, cw_dims dims, unsigned roots, const cw_serv
         r->elements = bytes / sizeof *vector;
         r->shared = (const uint8_t *)vector;
         r->forget = true;
-        for (cw_server s = 0; s < CALLER_SERVERS; s++) {
-            bool there = s < (cw_server)dims.x * dims.y * dims.z;
-            r->members[s / 64] |= (uint64_t)there << s % 64;
-            r->call[s].at = there ? begin : CW_NEVER;
-            r->call[s].cancel = CW_NEVER;
-        }
+        everybody(r, dims, begin);
     }
     open_world(dims);
     double least = 1e9, most = 0, sum = 0;
@@ -114,7 +190,13 @@ int main(int argc, char **argv)
     uint64_t bytes = (smoke ? 3 : megabytes) * 1000000;
     reduce("27 to one", (cw_dims){3, 3, 3}, 1, corner, bytes);
     reduce("27 to one, three at once", (cw_dims){3, 3, 3}, 3, three, bytes / 3);
+    to_all("27 to all", (cw_dims){3, 3, 3}, bytes);
+    latency("27: barrier", (cw_dims){3, 3, 3}, 0);
+    latency("27: 8 bytes to all", (cw_dims){3, 3, 3}, 1);
     if (!smoke) {
+        latency("512: barrier", (cw_dims){8, 8, 8}, 0);
+        latency("512: 8 bytes to all", (cw_dims){8, 8, 8}, 1);
+        to_all("512 to all", (cw_dims){8, 8, 8}, bytes / 25);
         reduce("512 to one", (cw_dims){8, 8, 8}, 1, corner, bytes / 25);
     }
     return 0;

@@ -10,6 +10,7 @@ SERVICE_LIST, REPLY, TRANSPORT, SERVICE_JOBS = "services", "services/reply", "se
 PING, BENCH, TRACE, INQUIRY = "services/ping", "services/bench", "services/trace", "services/inquiry"
 KVCACHE, MULTICAST = "services/kvcache", "services/multicast"
 AGGREGATE, AGGREGATE_DENSE = "services/aggregate", "services/aggregate/dense"
+AGGREGATE_ORDER = "services/aggregate/order"
 MEMCACHED, KVCACHE_DATA = "services/kvcache/memcached", "services/kvcache/data"
 TUNNEL = "services/tunnel"
 CAST, GROUP, FILE = "services/multicast/cast", "services/multicast/group", "services/multicast/file"
@@ -72,10 +73,11 @@ FOLDERS = (
     Folder(MEMCACHED, 4, MEMCACHED, (CONTRACTS, BASE, KVCACHE), False),
     Folder(MULTICAST, 4, MULTICAST, (CONTRACTS, BASE, REPLY, CAST, GROUP, FILE), False),
     Folder(AGGREGATE_DENSE, 4, AGGREGATE_DENSE, (*GROUND, REPLY, TRANSPORT), False),
-    Folder(AGGREGATE, 4, AGGREGATE, (CONTRACTS, REPLY, AGGREGATE_DENSE), False),
+    Folder(AGGREGATE_ORDER, 4, AGGREGATE_ORDER, (*GROUND, REPLY, TRANSPORT, AGGREGATE_DENSE), False),
+    Folder(AGGREGATE, 4, AGGREGATE, (CONTRACTS, REPLY, AGGREGATE_DENSE, AGGREGATE_ORDER), False),
     Folder(SERVICE_LIST, 4, SERVICE_LIST,
            (CONTRACTS, BASE, NMU, TRANSPORT, PING, BENCH, TRACE, INQUIRY, SERVICE_JOBS, KVCACHE, CAST, MULTICAST,
-            TUNNEL),
+            AGGREGATE, AGGREGATE_DENSE, TUNNEL),
            False),
     Folder(SCENARIO, 4, SCENARIO, (*GROUND, SETTING, CORE, COMMANDLINE), False),
     Folder(SIMULATOR, 5, SIMULATOR, (*GROUND, STORAGE, WIRE, CORE, NMU, SCENARIO), False),
@@ -83,8 +85,8 @@ FOLDERS = (
     Folder(CONFIG, 5, CONFIG, (*GROUND, SETTING, CORE, CONF, MESSAGE, SERVICE_LIST), False),
     Folder(CONTROL, 5, CONTROL, (KEYSPACE, BASE, MESSAGE), False),
     Folder(HOST, 5, HOST,
-           (*GROUND, STORAGE, WIRE, CORE, BOOT, NMU, SHIM, SEAL, JOBFILE, INQUIRY, SERVICE_JOBS, FILE, SERVICE_LIST,
-            CONFIG),
+           (*GROUND, STORAGE, WIRE, CORE, BOOT, NMU, SHIM, SEAL, JOBFILE, INQUIRY, SERVICE_JOBS, FILE,
+            AGGREGATE_ORDER, SERVICE_LIST, CONFIG),
            False),
     Folder(DAEMON_COMMANDS, 5, DAEMON_COMMANDS,
            (*GROUND, LINKSTATE, BOOT, NMU, INQUIRY, SERVICE_LIST, CONTROL, HOST), False),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "dense_town.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,8 +39,108 @@ static const cw_service service = {
     .open = on_open, .close = on_close, .on_packet = on_packet, .on_event = on_event,
 };
 
+/* ---- A multicast --------------------------------------------------------------------------------------------------- */
+
+struct town_multicast town_multicast;
+static struct fake_net *town_net;
+
+/* A service that has opened it. */
+struct cw_multicast {
+    cw_svc *user;
+    cw_multicast_config config;
+};
+static struct cw_multicast users[TOWN_SERVERS];
+
+/* A message on its way. */
+struct cast {
+    struct cw_multicast *u;
+    cw_server to[TOWN_SERVERS];
+    unsigned count;
+    cw_multicast_done_fn done;
+    void *arg;
+    size_t length;
+    uint8_t bytes[];
+};
+
+static int mc_open(cw_svc *multicast, cw_svc *user, const cw_multicast_config *config, cw_multicast **out)
+{
+    (void)multicast;
+    *out = &users[cw_server_id(user, cw_self(user))];
+    **out = (struct cw_multicast){user, *config};
+    return 0;
+}
+
+static void mc_close(cw_multicast *u)
+{
+    u->user = NULL;
+}
+
+static int mc_listen(cw_multicast *u, const char *topic, size_t length)
+{
+    (void)u;
+    (void)topic;
+    (void)length;
+    return 0;
+}
+
+static void mc_arrive(cw_svc *s, void *state, void *arg)
+{
+    struct cast *c = arg;
+    cw_multicast_row rows[TOWN_SERVERS];
+    cw_multicast_result result = {.size = sizeof result, .members = c->count, .row = rows, .rows = c->count};
+    cw_multicast_message m = {.size = sizeof m, .from = cw_self(s), .bytes = c->bytes, .length = c->length};
+    (void)state;
+    for (unsigned i = 0; i < c->count; i++) {
+        const struct cw_multicast *to = &users[c->to[i]];
+        bool fails = (town_multicast.fail >> c->to[i] & 1) != 0;
+        rows[i] = (cw_multicast_row){torus_coord(&town_net->torus, c->to[i]), fails ? -ETIMEDOUT : 0};
+        if (!fails && (town_multicast.swallow >> c->to[i] & 1) == 0 && to->user != NULL) {
+            to->config.deliver(to->config.context, &m);
+        }
+    }
+    c->done(c->arg, &result);
+    free(c);
+}
+
+static int mc_send(cw_multicast *u, const cw_coord *to, unsigned count, const char *topic, size_t length,
+                   const cw_multicast_content *content, cw_multicast_done_fn done, void *arg)
+{
+    (void)topic;
+    (void)length;
+    if (town_multicast.busy > 0) {
+        town_multicast.busy--;
+        return -EAGAIN;
+    }
+    struct cast *c = malloc(sizeof *c + content->length);
+    *c = (struct cast){.u = u, .count = count, .done = done, .arg = arg, .length = content->length};
+    memcpy(c->bytes, content->bytes, content->length);
+    for (unsigned i = 0; i < count; i++) {
+        c->to[i] = torus_id(&town_net->torus, to[i]);
+    }
+    return cw_timer_start(u->user, CW_US(10), mc_arrive, c) != NULL ? 0 : -ENOMEM;
+}
+
+static const cw_multicast_api multicast_api = {
+    .size = sizeof multicast_api, .open = mc_open, .close = mc_close, .listen = mc_listen, .send = mc_send};
+
+static const void *offers(cw_svc *s, const char *name, unsigned version)
+{
+    (void)s;
+    return strcmp(name, "multicast") == 0 && version == CW_MULTICAST_API ? &multicast_api : NULL;
+}
+
+void town_multicast_open(struct fake_net *net)
+{
+    town_net = net;
+    town_multicast = (struct town_multicast){.fail = 0};
+    fake_offers = offers;
+}
+
+/* ---- The town ------------------------------------------------------------------------------------------------------ */
+
 struct fake_net *town_open(void)
 {
+    fake_offers = NULL;
     memset(town_calls, 0, sizeof town_calls);
     return fake_net_open(&service, (cw_dims){3, 3, 3});
 }
@@ -101,7 +202,7 @@ int64_t town_reduce(struct fake_net *net, cw_server s, const struct town_plan *p
         }
         r.in = c->in;
     }
-    if (s == plan->root) {
+    if (s == plan->root || (plan->flags & CW_REDUCE_TO_ALL) != 0) {
         c->out = calloc(plan->elements + 1, sizeof *c->out);
         r.out = c->out;
     }

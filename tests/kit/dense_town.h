@@ -46,6 +46,17 @@ int64_t town_reduce(struct fake_net *net, cw_server s, const struct town_plan *p
 void town_reduce_all(struct fake_net *net, const struct town_plan *plan);
 /* Is the root's result the sum of these servers? */
 bool town_right(const struct town_plan *plan, uint32_t counted);
+/*
+ * A multicast on every server, from town_multicast_open() on until the town closes. It hands messages over 10 us after
+ * they were sent.
+ */
+struct town_multicast {
+    uint32_t fail;    /* servers to which nothing comes, and the sender is told so */
+    uint32_t swallow; /* servers to which nothing comes, and the sender is told that it did */
+    unsigned busy;    /* so many sends are refused with -EAGAIN first */
+};
+extern struct town_multicast town_multicast;
+void town_multicast_open(struct fake_net *net);
 /* The server is out of everybody's view from now on, and its packets are lost. */
 void town_lose(struct fake_net *net, cw_server s);
 

@@ -58,6 +58,7 @@ class Service(ctl_kit.Case):
         self.assertEqual(titles[:4], ["SERVICE", "JOB", "VERSION", "WEIGHT"])
         self.assertEqual([row[:2] for row in rows], [["ping", "1"], ["bench", "2"], ["trace", "3"], ["jobs", "4"],
                                                      ["transport", "5"], ["kvcache", "6"], ["multicast", "7"],
+                                                     ["aggregate", "8"],
                                                      ["inquiry", "14"]])
         text = self.cwctl("services weight bench 3 --background --queue-packets 77 --drop oldest")
         self.assertRegex(text, r"(?s)bench.* 3\b.*yes.* 77\b.*oldest")

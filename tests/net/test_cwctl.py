@@ -82,7 +82,7 @@ class Program(ctl_kit.Case):
     def test_completion(self):
         self.assertEqual(self.complete("cwctl st"), ["status"])
         self.assertEqual(self.complete("cwctl services w"), ["weight"])
-        services = ["ping", "bench", "trace", "jobs", "transport", "kvcache", "multicast", "inquiry"]
+        services = ["ping", "bench", "trace", "jobs", "transport", "kvcache", "multicast", "aggregate", "inquiry"]
         self.assertEqual(self.complete("cwctl services weight "), services)
         self.assertEqual(self.complete("cwctl job re"), ["revoke"])
         self.assertEqual(self.complete("cwctl job show "), services)

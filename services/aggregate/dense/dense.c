@@ -109,9 +109,15 @@ static void said(void *context, void *arg, int status)
             member_answered(m, status);
         }
         break;
+    case MESSAGE_HOLD:
+        if (r != NULL && r->attempt == n.attempt && r->state == REDUCER_SHARES) {
+            share_held(r, n.to, status);
+        }
+        break;
     case MESSAGE_BLOCK:
     case MESSAGE_VOID:
     case MESSAGE_END:
+    case MESSAGE_RESULT:
         break;
     }
 }
@@ -127,7 +133,7 @@ int dense_say(struct dense *d, cw_server to, const struct message *m)
     message_encode(m, bytes);
     const struct transport_data data = {.bytes = bytes, .size = message_size(m)};
     const struct transport_send_options options = {TRANSPORT_SEND_INIT, .flags = TRANSPORT_COPY};
-    cw_to address = to_server(d->s, AGGREGATE_JOB, MESSAGE_PORT_CALL, to);
+    cw_to address = to_server(d->s, AGGREGATE_JOB, AGGREGATE_PORT_CALL, to);
     int64_t id = transport_send(d->call, &address, &data, &options, said, n);
     if (id < 0) {
         free(n);
@@ -154,6 +160,16 @@ static int take_block(void *context, void *arg, const struct transport_message *
     return vertex_block(d, &m, torus_id(&d->torus, t->src_server));
 }
 
+/* How the END is for this member: with a result for all it succeeds only when it has it. */
+static int end_status(const struct member *own, const struct message *m)
+{
+    if (m->status != 0 || (own->spec.flags & CW_REDUCE_TO_ALL) == 0) {
+        return -(int)m->status;
+    }
+    bool has = spec_is_small(&own->spec) ? small_result(own, m->elements, m->bytes) : share_has(own, m->attempt);
+    return has ? 0 : -ECONNRESET;
+}
+
 static int take_end(struct dense *d, const struct message *m)
 {
     struct vertex *v = vertex_find(d, &m->run);
@@ -162,7 +178,7 @@ static int take_end(struct dense *d, const struct message *m)
         vertex_free(v);
     }
     if (own != NULL && own->root == m->run.root && own->reducer == NULL && m->servers == d->torus.servers) {
-        member_end(own, -(int)m->status, m->who, m->members, m->attempt);
+        member_end(own, end_status(own, m), m->who, m->members, m->attempt);
     }
     return 0;
 }
@@ -210,6 +226,8 @@ static int take_call(void *context, void *arg, const struct transport_message *t
         return from_root ? vertex_begin(d, &m, NULL) : -EPROTO;
     case MESSAGE_END:
         return from_root ? take_end(d, &m) : -EPROTO;
+    case MESSAGE_HOLD:
+        return from_root ? share_hold(d, &m) : -EPROTO;
     case MESSAGE_VOID:
         return at_root ? take_void(d, &m) : -EPROTO;
     case MESSAGE_PROBE:
@@ -217,6 +235,7 @@ static int take_call(void *context, void *arg, const struct transport_message *t
     case MESSAGE_JOIN:
         return reducer_join(d, &m, from);
     case MESSAGE_BLOCK:
+    case MESSAGE_RESULT:
         break;
     }
     return -EPROTO;
@@ -333,6 +352,15 @@ static void soon(cw_svc *s, void *state, void *arg)
     dense_wake(d);
 }
 
+static void find_others(cw_svc *s, void *state, void *arg)
+{
+    struct dense *d = arg;
+    (void)s;
+    (void)state;
+    d->find = NULL;
+    share_open(d);
+}
+
 void dense_soon(struct dense *d)
 {
     if (d->soon == NULL && !d->closing) {
@@ -382,7 +410,7 @@ void dense_event(struct dense *d, const cw_event *ev)
 
 cw_verdict dense_packet(struct dense *d, cw_packet *p, const cw_rx *rx)
 {
-    return transport_packet(rx->port == MESSAGE_PORT_EDGE ? d->edge : d->call, p, rx);
+    return transport_packet(rx->port == AGGREGATE_PORT_EDGE ? d->edge : d->call, p, rx);
 }
 
 void dense_writable(struct dense *d)
@@ -415,12 +443,12 @@ int dense_open(cw_svc *s, struct dense **out)
     list_init(&d->reducers);
     list_init(&d->pending);
     metrics_counters(s, counts, DENSE_COUNTS, d->counter);
-    struct transport_config edge = transport_config_default(MESSAGE_PORT_EDGE, d);
+    struct transport_config edge = transport_config_default(AGGREGATE_PORT_EDGE, d);
     edge.message = take_block;
     edge.message_max = BLOCKS_BYTES_MOST;
     edge.messages_max = CW_LINK_COUNT * COLUMN_WINDOW_MOST * DENSE_RUNS;
     edge.timeout = DENSE_LIMIT;
-    struct transport_config call = transport_config_default(MESSAGE_PORT_CALL, d);
+    struct transport_config call = transport_config_default(AGGREGATE_PORT_CALL, d);
     call.message = take_call;
     call.message_max = MESSAGE_BYTES_MOST;
     call.messages_max = 4 * d->torus.servers + 1024;
@@ -432,6 +460,7 @@ int dense_open(cw_svc *s, struct dense **out)
         free(d);
         return rc;
     }
+    d->find = cw_timer_start(s, CW_NS(0), find_others, d); /* when all services are there */
     *out = d;
     return 0;
 }
@@ -456,17 +485,9 @@ void dense_close(struct dense *d)
     while (!list_is_empty(&d->pending)) {
         free(container_of(list_pop_front(&d->pending), struct pending, link));
     }
+    share_close(d);
     transport_close(d->edge);
     transport_close(d->call);
     trees_close(d->trees);
     free(d);
-}
-
-void dense_look(const struct dense *d, struct dense_overview *out)
-{
-    *out = (struct dense_overview){.members = d->member_count, .vertices = d->vertex_count};
-    for (const struct list_node *n = list_first(&d->reducers); n != NULL; n = list_next(&d->reducers, n)) {
-        out->roots++;
-    }
-    out->memory = (size_t)d->memory;
 }

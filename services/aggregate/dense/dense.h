@@ -12,7 +12,14 @@
 
 #include "cubeway/aggregate.h"
 
-enum { AGGREGATE_JOB = 8 };
+/* The job and the ports of the service. */
+enum {
+    AGGREGATE_JOB = 8,
+    AGGREGATE_PORT_EDGE = 0, /* blocks of vectors */
+    AGGREGATE_PORT_CALL = 1, /* everything else that reductions say */
+    /* 2 is for questions to all servers, which are not built yet. */
+    AGGREGATE_PORT_ORDER = 3, /* what operators ask for (order/) */
+};
 
 struct dense;
 
@@ -42,5 +49,27 @@ struct dense_overview {
     size_t memory;                     /* bytes of windows */
 };
 void dense_look(const struct dense *d, struct dense_overview *out);
+
+enum dense_role { DENSE_IS_ROOT, DENSE_IS_MEMBER, DENSE_IS_VERTEX /* on the way of others */ };
+
+/* One reduction, as this server knows it. Everything is borrowed for the call. */
+struct dense_run {
+    enum dense_role role;
+    cw_coord root;
+    cw_job job;       /* 0 where it is not known: on the way of others */
+    const char *name; /* name_length bytes of any kind; none on the way of others */
+    size_t name_length;
+    cw_number type;
+    cw_combine combine;
+    uint64_t bytes;
+    const char *state; /* for operators */
+    uint32_t attempt;  /* 0: none has begun */
+    /* At the root alone: what is settled, the members, and who is waited for (sets by server; waits may be empty). */
+    uint64_t settled_bytes;
+    const uint64_t *members, *waits; /* NULL elsewhere */
+    cw_span still;                   /* since something has moved */
+};
+/* Calls row for each reduction that this server has to do with, its own first. */
+void dense_each(const struct dense *d, void (*row)(void *context, const struct dense_run *run), void *context);
 
 #endif

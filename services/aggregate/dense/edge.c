@@ -58,7 +58,7 @@ void edge_send(struct vertex *v, cw_link tree, uint32_t position)
     const struct transport_data data = {.bytes = elements_of(v, l), .size = bytes};
     const struct transport_send_options options = {TRANSPORT_SEND_INIT, .head = head, .head_length = sizeof head};
     cw_server parent = v->plan.tree[tree].parent;
-    cw_to to = to_server(v->d->s, AGGREGATE_JOB, MESSAGE_PORT_EDGE, parent);
+    cw_to to = to_server(v->d->s, AGGREGATE_JOB, AGGREGATE_PORT_EDGE, parent);
     l->id = transport_send(v->d->edge, &to, &data, &options, block_ended, l);
     v->lent[tree]++;
     if (l->id < 0) {

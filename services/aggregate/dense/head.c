@@ -9,6 +9,17 @@
 
 enum { HEAD_BYTES = 24, SPEC_BYTES = 12, RUN_BYTES = 8, ERRNO_MOST = 4095 };
 
+size_t spec_small(const struct spec *s)
+{
+    size_t element = number_element((cw_number)s->type, (cw_combine)s->combine);
+    return s->elements <= MESSAGE_SMALL_MOST / element ? (size_t)s->elements * element : 0;
+}
+
+bool spec_is_small(const struct spec *s)
+{
+    return s->elements == 0 || spec_small(s) > 0;
+}
+
 static size_t set_words(uint32_t servers)
 {
     return (servers + 63) / 64;
@@ -26,11 +37,15 @@ size_t message_size(const struct message *m)
     case MESSAGE_VOID:
         return 28;
     case MESSAGE_END:
-        return 40 + 8 * set_words(m->servers);
+        return 40 + 8 * set_words(m->servers) + m->bytes;
     case MESSAGE_PROBE:
         return HEAD_BYTES;
     case MESSAGE_JOIN:
-        return 56 + m->name_length;
+        return 56 + m->name_length + m->bytes;
+    case MESSAGE_RESULT:
+        return MESSAGE_RESULT_HEAD;
+    case MESSAGE_HOLD:
+        return 36;
     }
     return 0;
 }
@@ -50,6 +65,8 @@ static uint16_t what_of(const struct message *m)
     case MESSAGE_BLOCK:
     case MESSAGE_ANNOUNCE:
     case MESSAGE_PROBE:
+    case MESSAGE_RESULT:
+    case MESSAGE_HOLD:
         break;
     }
     return 0;
@@ -124,6 +141,16 @@ void message_encode(const struct message *m, uint8_t *out)
         writer_be32(&w, m->who);
         writer_be32(&w, m->servers);
         put_set(&w, m->members, m->servers);
+        writer_copy(&w, m->elements, m->bytes);
+        break;
+    case MESSAGE_RESULT:
+        writer_be64(&w, m->first);
+        writer_be32(&w, m->piece);
+        writer_be32(&w, m->pieces);
+        break;
+    case MESSAGE_HOLD:
+        writer_be64(&w, m->ticket);
+        writer_be32(&w, m->pieces);
         break;
     case MESSAGE_PROBE:
         break;
@@ -133,6 +160,7 @@ void message_encode(const struct message *m, uint8_t *out)
         writer_be32(&w, m->job);
         writer_be64(&w, m->digest);
         writer_copy(&w, m->name, m->name_length);
+        writer_copy(&w, m->elements, m->bytes);
         break;
     }
 }
@@ -196,12 +224,31 @@ static bool take_announce(struct reader *r, struct message *m)
     return good && take_servers(r, m) && take_set(r, m->members, m->servers) && take_set(r, m->dead, m->servers);
 }
 
+/* What is left is a small vector. */
+static bool take_small(struct reader *r, struct message *m)
+{
+    m->bytes = reader_left(r);
+    m->elements = reader_take(r, m->bytes);
+    return m->bytes <= MESSAGE_SMALL_MOST;
+}
+
 static bool take_end(struct reader *r, struct message *m, uint16_t what)
 {
     m->status = what;
     m->ticket = reader_be64(r);
     m->who = reader_be32(r);
-    return what <= ERRNO_MOST && take_servers(r, m) && take_set(r, m->members, m->servers);
+    return what <= ERRNO_MOST && take_servers(r, m) && take_set(r, m->members, m->servers) && take_small(r, m) &&
+           (what == 0 || m->bytes == 0);
+}
+
+static bool take_result(struct reader *r, struct message *m)
+{
+    m->first = reader_be64(r);
+    m->piece = reader_be32(r);
+    m->pieces = reader_be32(r);
+    m->bytes = reader_left(r);
+    m->elements = reader_take(r, m->bytes);
+    return m->piece < m->pieces && m->bytes > 0;
 }
 
 static bool take_join(struct reader *r, struct message *m, uint16_t what)
@@ -212,7 +259,8 @@ static bool take_join(struct reader *r, struct message *m, uint16_t what)
     m->digest = reader_be64(r);
     m->name_length = what;
     m->name = (const char *)reader_take(r, what);
-    return good && m->ticket != 0 && what >= 1 && what <= MESSAGE_NAME_MOST;
+    good = good && m->ticket != 0 && what >= 1 && what <= MESSAGE_NAME_MOST && take_small(r, m);
+    return good && m->bytes == spec_small(&m->spec);
 }
 
 static bool take_rest(struct reader *r, struct message *m, uint16_t what)
@@ -238,6 +286,12 @@ static bool take_rest(struct reader *r, struct message *m, uint16_t what)
         return what == 0;
     case MESSAGE_JOIN:
         return take_join(r, m, what);
+    case MESSAGE_RESULT:
+        return what == 0 && take_result(r, m);
+    case MESSAGE_HOLD:
+        m->ticket = reader_be64(r);
+        m->pieces = reader_be32(r);
+        return what == 0;
     }
     return false;
 }

@@ -10,9 +10,13 @@
  *            a run: first block (4), how many (4)
  *  ANNOUNCE  24 ticket (8) | 32 spec (12) | 44 each | 48 window (2) ahead (2) | 52 servers | 56 members | .. dead
  *  VOID      24 who                                                              to the root; `what`: the errno
- *  END       24 ticket (8) | 32 who | 36 servers | 40 the counted                from the root; `what`: 0 or an errno
+ *  END       24 ticket (8) | 32 who | 36 servers | 40 the counted | .. a small result for all
+ *                                                                                from the root; `what`: 0 or an errno
  *  PROBE                                                                         is this attempt alive at yours?
- *  JOIN      24 ticket (8) | 32 spec (12) | 44 job | 48 digest (8) | 56 name     to the root; `what`: bytes of the name
+ *  JOIN      24 ticket (8) | 32 spec (12) | 44 job | 48 digest (8) | 56 name | .. the vector, when it is small
+ *                                                                                to the root; `what`: bytes of the name
+ *  RESULT    24 first element (8) | 32 piece | 36 pieces | 40 elements           to all, by the service multicast
+ *  HOLD      24 ticket (8) | 32 pieces                                           do you have the whole result?
  *
  *  spec: type (1) operation (1) flags (1) 0 (1) elements (8)
  *  members, dead, counted: sets of `servers` bits, in words of 64 bits: server s is bit s % 64 of word s / 64.
@@ -21,8 +25,8 @@
  * counts up. In a JOIN all three are 0 as long as the member has not heard of the run. A ticket is a member's own
  * number of its call; 0: the receiver is no member.
  *
- * A BLOCK is the head of a transport's message on port MESSAGE_PORT_EDGE, whose bytes are the elements. Everything else
- * is a message of its own on port MESSAGE_PORT_CALL.
+ * A BLOCK is the head of a transport's message on port AGGREGATE_PORT_EDGE, whose bytes are the elements. Everything
+ * else is a message of its own on port AGGREGATE_PORT_CALL.
  */
 #ifndef SERVICES_AGGREGATE_DENSE_HEAD_H
 #define SERVICES_AGGREGATE_DENSE_HEAD_H
@@ -30,15 +34,16 @@
 #include "cubeway/aggregate.h"
 
 enum {
-    MESSAGE_PORT_EDGE = 0,
-    MESSAGE_PORT_CALL = 1,
     MESSAGE_VERSION = 1,
     MESSAGE_BLOCK_BYTES = 36,
     MESSAGE_RUNS_MOST = 128, /* in one DEAL */
     MESSAGE_NAME_MOST = CW_AGGREGATE_NAME_MAX,
     MESSAGE_SERVERS_MOST = 4096,
     MESSAGE_SET_WORDS = MESSAGE_SERVERS_MOST / 64,
-    MESSAGE_BYTES_MOST = 56 + 2 * 8 * MESSAGE_SET_WORDS, /* of a message that is no BLOCK */
+    MESSAGE_SMALL_MOST = 1024, /* bytes of a vector that goes with its JOIN, and of a result that goes with the END */
+    MESSAGE_RESULT_HEAD = 40,
+    /* Of a message that is no BLOCK and no RESULT. */
+    MESSAGE_BYTES_MOST = 40 + 8 * MESSAGE_SET_WORDS + MESSAGE_SMALL_MOST,
 };
 
 enum message_kind {
@@ -49,6 +54,8 @@ enum message_kind {
     MESSAGE_END = 5,
     MESSAGE_PROBE = 6,
     MESSAGE_JOIN = 7,
+    MESSAGE_RESULT = 8,
+    MESSAGE_HOLD = 9,
 };
 
 struct run_name {
@@ -73,12 +80,18 @@ struct message {
     uint32_t attempt;
     uint8_t tree;             /* BLOCK, DEAL */
     uint32_t position, block; /* BLOCK */
-    const uint8_t *elements;  /* BLOCK: not of the codec: what the transport's message holds, borrowed */
-    size_t bytes;             /* of the elements */
-    uint32_t passed, from;    /* DEAL: positions that the parent has passed; the position of the first block below */
-    unsigned runs;            /* DEAL */
+    /*
+     * Borrowed, `bytes` of them. BLOCK: not of the codec, but what the transport's message holds. JOIN, END: the small
+     * vector, or the small result. RESULT: decoded, the elements; encoded, only the head is written.
+     */
+    const uint8_t *elements;
+    size_t bytes;
+    uint64_t first;         /* RESULT: the first of the elements */
+    uint32_t piece, pieces; /* RESULT, HOLD: how many pieces the result has, and which this is */
+    uint32_t passed, from;  /* DEAL: positions that the parent has passed; the position of the first block below */
+    unsigned runs;          /* DEAL */
     struct deal_run deal[MESSAGE_RUNS_MOST];
-    uint64_t ticket;                                              /* ANNOUNCE, END, JOIN */
+    uint64_t ticket;                                              /* ANNOUNCE, END, JOIN, HOLD */
     struct spec spec;                                             /* ANNOUNCE, JOIN */
     uint32_t each;                                                /* ANNOUNCE: elements of a block */
     uint16_t window, ahead;                                       /* ANNOUNCE */
@@ -102,7 +115,14 @@ static inline bool spec_equal(const struct spec *a, const struct spec *b)
     return a->type == b->type && a->combine == b->combine && a->flags == b->flags && a->elements == b->elements;
 }
 
-/* How many bytes message_encode() writes. */
+/*
+ * A vector of at most MESSAGE_SMALL_MOST bytes is small: it goes with the JOIN, and there are no trees. spec_small()
+ * gives its bytes; 0 also for a vector that is not small. The type and the operation fit.
+ */
+size_t spec_small(const struct spec *s);
+bool spec_is_small(const struct spec *s);
+
+/* How many bytes message_encode() writes: of a RESULT its head alone. */
 size_t message_size(const struct message *m);
 /* Writes message_size() bytes. */
 void message_encode(const struct message *m, uint8_t *out);

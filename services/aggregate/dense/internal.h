@@ -7,6 +7,9 @@
  *     reducer.c  at the root: who is there, attempts, what is dealt, what is settled, the end
  *     vertex.c   one attempt at this server: its plan, its columns, the parts that meet here
  *     edge.c     blocks to a parent, deals and credit to children
+ *     small.c    vectors that fit a packet: no trees
+ *     share.c    the result to all members: the root sends, and members hold, it
+ *     look.c     what operators see
  *
  * Lifetimes: vertex_free() and reducer_end() are called from the engine's entries only (a message of the port `call`,
  * an event, a timer, the caller), never from within the work on blocks: that leaves a note (vertex.broken,
@@ -16,6 +19,7 @@
 #define SERVICES_AGGREGATE_DENSE_INTERNAL_H
 
 #include "base/list.h"
+#include "cubeway/multicast.h"
 #include "services/aggregate/dense/blocks.h"
 #include "services/aggregate/dense/column.h"
 #include "services/aggregate/dense/dense.h"
@@ -48,6 +52,7 @@ enum {
 struct member;
 struct vertex;
 struct reducer;
+struct share;
 
 /* A name that was used. */
 struct ended {
@@ -63,6 +68,7 @@ struct pending {
     struct spec spec;
     uint64_t hash;
     cw_time at;
+    uint8_t part[MESSAGE_SMALL_MOST]; /* a small vector */
 };
 
 enum dense_count {
@@ -92,7 +98,9 @@ struct dense {
     struct ended ended[DENSE_ENDED];
     unsigned ended_next;
     uint64_t memory;
-    cw_timer *tick, *soon;
+    cw_timer *tick, *soon, *find;
+    const cw_multicast_api *multicast_api; /* NULL: the service does not run here, or was not looked for yet */
+    cw_multicast *multicast;
     bool closing;
     cw_counter *counter[DENSE_COUNTS];
 };
@@ -125,6 +133,9 @@ struct member {
     cw_time moved, asked;
     cw_reduce_done_fn done;
     void *arg;
+    /* With CW_REDUCE_TO_ALL: the pieces of the result that are here, of the attempt `held_attempt`. */
+    uint64_t *held;
+    uint32_t held_count, held_pieces, held_attempt;
 };
 
 /* The hash of a job and a name: the same on all servers. */
@@ -212,6 +223,7 @@ enum reducer_state {
     REDUCER_ANNOUNCES, /* servers of the plan have not answered */
     REDUCER_RUNS,
     REDUCER_PAUSES, /* until the next attempt */
+    REDUCER_SHARES, /* the result goes to all members */
 };
 
 struct reducer {
@@ -235,6 +247,8 @@ struct reducer {
     bool finished;
     cw_time moved, probed, next;
     cw_span pause;
+    uint8_t *part;       /* small vectors, by server: those of the servers in joined, and the root's own */
+    struct share *share; /* in state REDUCER_SHARES */
 };
 
 struct reducer *reducer_of_run(struct dense *d, const struct run_name *run);
@@ -256,6 +270,40 @@ void reducer_deal(struct reducer *r);
 /* A block is whole, in memory that may be changed. */
 void reducer_settle(struct reducer *r, uint32_t block, void *elements);
 void reducer_tick(struct reducer *r);
+
+/* A contributor is gone. False: the reduction has ended. */
+CW_MUST_CHECK bool reducer_lose(struct reducer *r, cw_server server);
+/* Something has moved: the limit begins anew. */
+void reducer_moved(struct reducer *r);
+
+/* ---- Small vectors ----------------------------------------------------------------------------------------------- */
+
+/* Keeps the vector that came with a JOIN. */
+void small_take(struct reducer *r, cw_server from, const uint8_t *elements);
+/* All are there: combines the vectors of r->counted in the order of the servers, and ends the reduction. */
+void small_finish(struct reducer *r);
+/* At a member: the result has come with the END. False: it is not of its length. */
+CW_MUST_CHECK bool small_result(const struct member *m, const uint8_t *elements, size_t bytes);
+
+/* ---- The result to all ------------------------------------------------------------------------------------------- */
+
+/* Looks for the service multicast; called by a timer when all services are there. */
+void share_open(struct dense *d);
+void share_close(struct dense *d);
+/* The result is whole at the root: it goes to all contributors, and the reduction ends when they have it. */
+void share_begin(struct reducer *r);
+void share_free(struct share *sh);
+/* A server has left the view. False: the reduction has ended. */
+bool share_down(struct reducer *r, cw_server server);
+/* A member has answered HOLD. */
+void share_held(struct reducer *r, cw_server from, int status);
+void share_tick(struct reducer *r);
+/* Who is waited for: a set. */
+const uint64_t *share_waits(const struct reducer *r);
+/* At a member: HOLD has come. */
+CW_MUST_CHECK int share_hold(struct dense *d, const struct message *m);
+/* Has the member the whole result of the attempt? */
+CW_MUST_CHECK bool share_has(const struct member *m, uint32_t attempt);
 
 /* ---- dense.c ----------------------------------------------------------------------------------------------------- */
 

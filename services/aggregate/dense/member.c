@@ -74,6 +74,7 @@ void member_end(struct member *m, int status, cw_server who, const uint64_t *cou
     }
     list_remove(&m->link);
     d->member_count--;
+    free(m->held);
     dense_note(d, status == 0 ? DENSE_COUNT_DONE : DENSE_COUNT_FAILED, 1);
     tell(m, status, who, counted, attempts);
     free(m->members);
@@ -84,11 +85,17 @@ void member_end(struct member *m, int status, cw_server who, const uint64_t *cou
 
 void member_ask(struct member *m)
 {
+    _Alignas(16) uint8_t part[MESSAGE_SMALL_MOST];
     struct message join = {.kind = MESSAGE_JOIN, .run = m->run, .ticket = (uint64_t)m->ticket, .spec = m->spec};
     join.job = m->job;
     join.digest = m->digest;
     join.name = m->name;
     join.name_length = m->name_length;
+    join.bytes = spec_small(&m->spec);
+    join.elements = part;
+    if (join.bytes > 0) {
+        member_copy(m, 0, (size_t)m->spec.elements, part);
+    }
     m->asked = cw_now(m->d->s);
     (void)dense_say(m->d, m->root, &join); /* if it is not sent, the next tick tries again */
 }
@@ -132,6 +139,7 @@ static int check(struct dense *d, const cw_reduce *r, bool contributes)
     size_t element = number_element(r->type, r->combine);
     bool root = cw_server_valid(d->s, r->root) && torus_id(&d->torus, r->root) == d->self;
     bool source = (r->in != NULL) != (r->fill != NULL), sink = (r->out != NULL) != (r->take != NULL);
+    bool to_all = (r->flags & CW_REDUCE_TO_ALL) != 0;
     if (r->size < sizeof *r || r->name == NULL || r->name_length == 0 || r->name_length > MESSAGE_NAME_MOST ||
         element == 0 || (r->flags & ~(unsigned)CW_REDUCE_FLAGS) != 0 || r->limit.ns < 0 ||
         r->limit.ns > DENSE_LIMIT_MOST.ns || !cw_server_valid(d->s, r->root)) {
@@ -139,8 +147,11 @@ static int check(struct dense *d, const cw_reduce *r, bool contributes)
     }
     bool empty = r->elements == 0; /* then nobody needs memory */
     bool none = r->in == NULL && r->fill == NULL && r->out == NULL && r->take == NULL;
-    if (!(empty && none) && (contributes != source || root != sink)) {
+    if (!(empty && none) && (contributes != source || (root || to_all) != sink)) {
         return -EINVAL;
+    }
+    if (to_all && root && !empty && r->out == NULL) {
+        return -EINVAL; /* it is sent from there */
     }
     return (!contributes && !root) ? -EINVAL : r->elements > BLOCKS_VECTOR_MOST / element ? -EFBIG : 0;
 }

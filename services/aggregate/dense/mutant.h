@@ -16,6 +16,8 @@ enum aggregate_mutant {
     AGG_MUTANT_KEPT = 4,          /* rule 6: without a contributor, what was settled with it is kept */
     AGG_MUTANT_NO_CREDIT = 5,     /* rule 5: credit is not looked at */
     AGG_MUTANT_LAST_BLOCK = 6,    /* rule 1: the last block, when it is short, is left out */
+    AGG_MUTANT_COMMIT_EARLY = 7,  /* rule 7: members are told to take a result that not all of them have */
+    AGG_MUTANT_SMALL_LEFT = 8,    /* rule 8: the small vector of one who has left stays in the result */
 };
 
 #ifdef CW_MUTANTS

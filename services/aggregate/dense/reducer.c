@@ -44,7 +44,7 @@ static void set_remove(uint64_t *set, cw_server s)
     set[s / 64] &= ~(UINT64_C(1) << s % 64);
 }
 
-static void moved(struct reducer *r)
+void reducer_moved(struct reducer *r)
 {
     r->moved = cw_now(r->d->s);
     r->pause = DENSE_PAUSE_FIRST;
@@ -55,6 +55,8 @@ static void moved(struct reducer *r)
 static void reducer_free(struct reducer *r)
 {
     frontier_free(&r->frontier);
+    share_free(r->share);
+    free(r->part);
     free(r->members); /* and the sets behind it */
     free(r->ticket);
     free(r);
@@ -69,6 +71,10 @@ static void tell_end(struct reducer *r, int status, cw_server who)
     m.servers = d->torus.servers;
     CHECK(dense_words(d) <= MESSAGE_SET_WORDS); /* dense_open() refuses a larger torus */
     memcpy(m.members, r->counted, dense_words(d) * sizeof *m.members);
+    if (status == 0 && (r->caller->spec.flags & CW_REDUCE_TO_ALL) != 0) {
+        m.elements = r->part; /* a small result goes with it */
+        m.bytes = spec_small(&r->caller->spec);
+    }
     for (cw_server s = 0; s < d->torus.servers; s++) {
         if (s != d->self && (trees_set_has(r->joined, s) || trees_set_has(r->involved, s)) && dense_sees(d, s)) {
             m.ticket = trees_set_has(r->joined, s) ? r->ticket[s] : 0;
@@ -94,8 +100,7 @@ void reducer_end(struct reducer *r, int status, cw_server who)
 
 /* ---- Attempts ---------------------------------------------------------------------------------------------------- */
 
-/* A contributor is gone. False: the reduction has ended. */
-static bool lose(struct reducer *r, cw_server server)
+bool reducer_lose(struct reducer *r, cw_server server)
 {
     if ((r->caller->spec.flags & CW_REDUCE_WITHOUT) == 0) {
         reducer_end(r, -ECONNRESET, server);
@@ -134,7 +139,7 @@ static bool look_around(struct reducer *r)
     for (cw_server s = 0; s < d->torus.servers; s++) {
         if (!dense_sees(d, s)) {
             trees_set_add(r->dead, s);
-            if (trees_set_has(r->counted, s) && !lose(r, s)) {
+            if (trees_set_has(r->counted, s) && !reducer_lose(r, s)) {
                 return false;
             }
         }
@@ -185,10 +190,16 @@ static void begin(struct reducer *r)
     if (!look_around(r)) {
         return;
     }
+    if (spec_is_small(&r->caller->spec)) {
+        r->attempt++;
+        dense_note(d, DENSE_COUNT_ATTEMPTS, 1);
+        small_finish(r);
+        return;
+    }
     const struct plan_question question = {&d->torus, d->trees, d->self, r->counted, r->dead};
     int rc = plan_make(&plan, &question, d->self, r->involved, &lost);
     if (rc == -ENETUNREACH) {
-        if (lose(r, lost)) {
+        if (reducer_lose(r, lost)) {
             r->state = REDUCER_PAUSES;
             r->next = cw_now(d->s);
             dense_soon(d);
@@ -199,10 +210,6 @@ static void begin(struct reducer *r)
     rc = DENSE_AHEAD + (2 + DENSE_WINDOW) * plan.depth > COLUMN_AHEAD_MOST ? -ENOBUFS : rc;
     if (rc < 0) {
         reducer_end(r, -ENOBUFS, d->self);
-        return;
-    }
-    if (r->caller->spec.elements == 0) {
-        reducer_end(r, 0, CW_SERVER_NONE); /* there is nothing to combine: all have called */
         return;
     }
     r->attempt++;
@@ -246,7 +253,7 @@ void reducer_announced(struct reducer *r, uint32_t attempt, cw_server from, int 
         }
         return;
     case -ESTALE: /* its caller has given up, or is of an earlier life; and whoever is no member is asked again */
-        if (!trees_set_has(r->counted, from) || lose(r, from)) {
+        if (!trees_set_has(r->counted, from) || reducer_lose(r, from)) {
             reducer_void(r);
         }
         return;
@@ -282,6 +289,10 @@ void reducer_down(struct reducer *r, cw_server server)
         if ((r->caller->spec.flags & CW_REDUCE_WITHOUT) == 0) {
             reducer_end(r, -ECONNRESET, server);
         }
+        return;
+    }
+    if (r->state == REDUCER_SHARES) {
+        (void)share_down(r, server);
         return;
     }
     /* Of a contributor the next attempt takes notice; a return before it does not help one that has lost its memory. */
@@ -332,7 +343,7 @@ void reducer_settle(struct reducer *r, uint32_t block, void *elements)
         c->take(c->context, first, n, elements);
     }
     frontier_settle(&r->frontier, block);
-    moved(r);
+    reducer_moved(r);
     if (frontier_done(&r->frontier)) {
         r->finished = true;
         dense_soon(r->d);
@@ -347,9 +358,10 @@ static bool agrees(const struct reducer *r, const struct spec *spec, uint64_t di
 }
 
 /* False: the reduction has ended. */
-static bool joins(struct reducer *r, cw_server from, uint64_t ticket, const struct spec *spec, uint64_t digest)
+static bool joins(struct reducer *r, cw_server from, const struct message *m)
 {
-    if (!agrees(r, spec, digest) || !trees_set_has(r->members, from)) {
+    uint64_t ticket = m->ticket;
+    if (!agrees(r, &m->spec, m->digest) || !trees_set_has(r->members, from)) {
         trees_set_add(r->joined, from); /* so that it hears of the end */
         r->ticket[from] = ticket;
         reducer_end(r, -EINVAL, from);
@@ -358,7 +370,8 @@ static bool joins(struct reducer *r, cw_server from, uint64_t ticket, const stru
     if (r->state == REDUCER_GATHERS && !(trees_set_has(r->joined, from) && r->ticket[from] == ticket)) {
         trees_set_add(r->joined, from);
         r->ticket[from] = ticket;
-        moved(r);
+        small_take(r, from, m->elements);
+        reducer_moved(r);
         dense_soon(r->d);
     }
     return true;
@@ -384,6 +397,9 @@ static int remember(struct dense *d, const struct message *m, cw_server from, ui
     p->digest = m->digest;
     p->spec = m->spec;
     p->hash = hash;
+    if (m->bytes > 0) {
+        memcpy(p->part, m->elements, m->bytes);
+    }
     p->at = cw_now(d->s);
     dense_wake(d);
     return 0;
@@ -413,7 +429,7 @@ int reducer_join(struct dense *d, const struct message *m, cw_server from)
     if (r->state != REDUCER_GATHERS && (!trees_set_has(r->joined, from) || r->ticket[from] != m->ticket)) {
         return -ESTALE; /* too late: it goes on without this caller */
     }
-    return joins(r, from, m->ticket, &m->spec, m->digest) ? 0 : -EINVAL;
+    return joins(r, from, m) ? 0 : -EINVAL;
 }
 
 static struct reducer *make(struct dense *d, struct member *caller)
@@ -422,13 +438,16 @@ static struct reducer *make(struct dense *d, struct member *caller)
     size_t words = dense_words(d);
     struct reducer *r = calloc(1, sizeof *r);
     uint64_t *sets = calloc(SETS * words, sizeof *sets), *ticket = calloc(d->torus.servers, sizeof *ticket);
-    if (r == NULL || sets == NULL || ticket == NULL) {
+    uint8_t *part = calloc(d->torus.servers, spec_small(&caller->spec) + 1);
+    if (r == NULL || sets == NULL || ticket == NULL || part == NULL) {
         free(r);
         free(sets);
         free(ticket);
+        free(part);
         return NULL;
     }
-    *r = (struct reducer){.d = d, .caller = caller, .run = {d->self, d->life, ++d->numbers}, .ticket = ticket};
+    *r = (struct reducer){
+        .d = d, .caller = caller, .run = {d->self, d->life, ++d->numbers}, .ticket = ticket, .part = part};
     r->members = sets;
     r->counted = sets + words;
     r->joined = sets + 2 * words;
@@ -452,7 +471,7 @@ int reducer_open(struct member *caller)
     }
     caller->reducer = r;
     caller->run = r->run;
-    moved(r);
+    reducer_moved(r);
     if (caller->contributes) {
         trees_set_add(r->joined, d->self);
         r->ticket[d->self] = (uint64_t)caller->ticket;
@@ -475,7 +494,9 @@ static bool take_pending(struct reducer *r)
         list_remove(n);
         free(container_of(n, struct pending, link));
         d->pending_count--;
-        if (!joins(r, p.from, p.ticket, &p.spec, p.digest)) {
+        const struct message m = {
+            .kind = MESSAGE_JOIN, .ticket = p.ticket, .spec = p.spec, .digest = p.digest, .elements = p.part};
+        if (!joins(r, p.from, &m)) {
             return false;
         }
     }
@@ -502,13 +523,14 @@ static void probe(struct reducer *r)
 static void give_up(struct reducer *r)
 {
     if (r->state != REDUCER_GATHERS) {
-        reducer_end(r, -ETIMEDOUT, first_of(r, r->silent, NULL));
+        const uint64_t *waits = r->state == REDUCER_SHARES ? share_waits(r) : r->silent;
+        reducer_end(r, -ETIMEDOUT, first_of(r, waits, NULL));
         return;
     }
     cw_server missing = first_of(r, r->members, r->joined);
     memcpy(r->counted, r->joined, dense_words(r->d) * sizeof *r->counted);
     if ((r->caller->spec.flags & CW_REDUCE_WITHOUT) != 0 && first_of(r, r->counted, NULL) != CW_SERVER_NONE) {
-        moved(r);
+        reducer_moved(r);
         begin(r);
     } else {
         reducer_end(r, -ETIMEDOUT, missing);
@@ -518,6 +540,11 @@ static void give_up(struct reducer *r)
 void reducer_tick(struct reducer *r)
 {
     cw_time now = cw_now(r->d->s);
+    if (r->finished && (r->caller->spec.flags & CW_REDUCE_TO_ALL) != 0 && r->share == NULL) {
+        r->finished = false;
+        share_begin(r);
+        return;
+    }
     if (r->finished) {
         reducer_end(r, 0, CW_SERVER_NONE);
         return;
@@ -539,6 +566,9 @@ void reducer_tick(struct reducer *r)
     if (r->state == REDUCER_PAUSES && cw_time_due(r->next, now)) {
         begin(r);
         return;
+    }
+    if (r->state == REDUCER_SHARES) {
+        share_tick(r);
     }
     if (r->state != REDUCER_RUNS) {
         return;

@@ -2,13 +2,23 @@
 #include "ag_caller.h"
 
 #include "base/prng.h"
+#include "services/aggregate/dense/dense.h"
 #include "services/aggregate/dense/number.h"
+#include "services/multicast/cast/head.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct caller_plan caller_plan;
+
+const struct book_grant caller_grants[CALLER_GRANTS] = {
+    {.from = AGGREGATE_JOB, .to = AGGREGATE_JOB, .port = AGGREGATE_PORT_EDGE, .all_processes = true},
+    {.from = AGGREGATE_JOB, .to = AGGREGATE_JOB, .port = AGGREGATE_PORT_CALL, .all_processes = true},
+    {.from = MULTICAST_JOB, .to = MULTICAST_JOB, .port = MULTICAST_PORT, .all_processes = true},
+    {.from = MULTICAST_JOB, .to = MULTICAST_JOB, .port = 1, .all_processes = true},
+    {.from = MULTICAST_JOB, .to = MULTICAST_JOB, .port = MULTICAST_PORT_GROUPS, .all_processes = true},
+};
 
 static uint64_t lives; /* of all instances so far */
 static uint64_t life_of[CALLER_SERVERS];
@@ -54,6 +64,9 @@ static void ended(void *arg, const cw_reduce_result *result)
     for (unsigned i = 0; i < result->count; i++) {
         cw_server s = cw_server_id(c->s, result->counted[i]);
         c->counted[s / 64] |= UINT64_C(1) << s % 64;
+    }
+    if (caller_plan.ended != NULL) {
+        caller_plan.ended(c->run, c);
     }
 }
 
@@ -103,9 +116,10 @@ static void call(cw_svc *s, void *state, void *arg)
         caller_values(run, k->self, 0, run->elements, c->in);
         r.in = c->in;
     }
-    if (root) {
-        c->out = run->forget ? NULL : calloc(1, bytes + 1);
-        r.out = run->fill || run->forget ? NULL : c->out;
+    bool to_all = (run->flags & CW_REDUCE_TO_ALL) != 0;
+    if (root || to_all) {
+        c->out = run->forget && !(root && to_all) ? NULL : calloc(1, bytes + 1);
+        r.out = (run->fill || run->forget) && !(root && to_all) ? NULL : c->out;
         r.take = r.out == NULL ? take : NULL;
     }
     c->s = s;

@@ -10,6 +10,7 @@
 #define SIM_AG_CALLER_H
 
 #include "cubeway/aggregate.h"
+#include "nmu/book.h"
 
 enum { CALLER_JOB = 2000, CALLER_RUNS = 24, CALLER_SERVERS = 512, CALLER_NAME = 24 };
 
@@ -49,12 +50,18 @@ struct caller_run {
     struct caller_call call[CALLER_SERVERS];
 };
 
+/* What the services here may send: the ports of `aggregate`, and of `multicast`, which takes results to all. */
+enum { CALLER_GRANTS = 5 };
+extern const struct book_grant caller_grants[CALLER_GRANTS];
+
 /* The plan of all instances of a world; to be set before the world is opened. */
 struct caller_plan {
     unsigned runs;
     struct caller_run run[CALLER_RUNS];
     cw_time (*now)(void *context); /* the clock of the world */
     void *context;
+    /* A call has ended: called at that instant. May be NULL. */
+    void (*ended)(const struct caller_run *run, const struct caller_call *c);
 };
 extern struct caller_plan caller_plan;
 

@@ -95,8 +95,12 @@ START_TEST(each_may_do_what_it_needs)
         ck_assert_ptr_nonnull(bytes);
         ck_assert_int_eq(job_record_decode(bytes, size, &r), WIRE_OK);
         ck_assert_str_eq(r.name, services[i]->name);
-        /* Its large values have a port of their own; so have the progress of files, and groups. */
-        bool two = strcmp(services[i]->name, "kvcache") == 0, three = strcmp(services[i]->name, "multicast") == 0;
+        /*
+         * The cache's large values have a port of their own; so have the progress of files, and groups; and what
+         * reductions say, and operators' reductions.
+         */
+        bool two = strcmp(services[i]->name, "kvcache") == 0, reduces = strcmp(services[i]->name, "aggregate") == 0;
+        bool three = reduces || strcmp(services[i]->name, "multicast") == 0;
         ck_assert_uint_eq(r.grants, three ? 3 : two ? 2 : 1);
         const uint8_t *at = r.grant_bytes;
         struct job_grant g = job_record_next_grant(&at);

@@ -97,7 +97,7 @@ START_TEST(operators)
 {
     struct fake_result r;
     setup();
-    fake_command(s, "status", &r);
+    fake_command(s, "totals", &r);
     ck_assert_int_eq(r.rc, 0);
     ck_assert_int_eq(fake_int(&r, 0, "members"), 0);
     ck_assert_int_eq(fake_int(&r, 0, "memory_bytes"), 0);

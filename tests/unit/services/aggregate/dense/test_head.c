@@ -33,17 +33,22 @@ static struct message sample(enum message_kind kind)
     m.digest = 123456789;
     m.name = "a name";
     m.name_length = 6;
+    m.first = 5;
+    m.piece = 2;
+    m.pieces = 3;
     return m;
 }
 
 /* Each kind comes back as it was, to the byte; and no shorter or longer one is taken. */
 START_TEST(there_and_back)
 {
-    for (enum message_kind kind = MESSAGE_BLOCK; kind <= MESSAGE_JOIN; kind++) {
+    for (enum message_kind kind = MESSAGE_BLOCK; kind <= MESSAGE_HOLD; kind++) {
         struct message m = sample(kind), out;
         size_t size = message_size(&m);
         message_encode(&m, bytes);
+        size += kind == MESSAGE_RESULT; /* a RESULT has elements, which are not of the codec */
         SUITE_HOLDS(message_decode(bytes, size, &out) == 0, "kind %d", kind);
+        size -= kind == MESSAGE_RESULT;
         SUITE_HOLDS(message_size(&out) == size, "kind %d", kind);
         message_encode(&out, again);
         SUITE_HOLDS(memcmp(bytes, again, size) == 0, "kind %d", kind);
@@ -51,8 +56,40 @@ START_TEST(there_and_back)
         for (size_t cut = 0; cut < size; cut++) {
             SUITE_HOLDS(message_decode(bytes, cut, &out) == -EPROTO, "kind %d cut to %zu", kind, cut);
         }
-        SUITE_HOLDS(message_decode(bytes, size + 1, &out) == -EPROTO, "kind %d", kind);
+        SUITE_HOLDS(kind == MESSAGE_RESULT || message_decode(bytes, size + 1, &out) == -EPROTO, "kind %d", kind);
     }
+}
+END_TEST
+
+/* A small vector goes with the JOIN, and a small result with an END that is good; RESULT has elements behind it. */
+START_TEST(small)
+{
+    static const uint8_t vector[MESSAGE_SMALL_MOST + 1] = {1, 2, 3};
+    struct message m = sample(MESSAGE_JOIN), out;
+    m.spec.elements = 3;
+    m.elements = vector;
+    m.bytes = 12;
+    message_encode(&m, bytes);
+    ck_assert_int_eq(message_decode(bytes, message_size(&m), &out), 0);
+    ck_assert(out.bytes == 12 && memcmp(out.elements, vector, 12) == 0);
+    ck_assert_int_eq(message_decode(bytes, message_size(&m) - 1, &out), -EPROTO);
+    m = sample(MESSAGE_END);
+    m.elements = vector;
+    m.bytes = MESSAGE_SMALL_MOST;
+    message_encode(&m, bytes);
+    ck_assert_int_eq(message_decode(bytes, message_size(&m), &out), -EPROTO);
+    m.status = 0;
+    message_encode(&m, bytes);
+    ck_assert_int_eq(message_decode(bytes, message_size(&m), &out), 0);
+    ck_assert_uint_eq(out.bytes, MESSAGE_SMALL_MOST);
+    m = sample(MESSAGE_RESULT);
+    message_encode(&m, bytes);
+    bytes[MESSAGE_RESULT_HEAD] = 77;
+    ck_assert_int_eq(message_decode(bytes, MESSAGE_RESULT_HEAD + 1, &out), 0);
+    ck_assert(out.bytes == 1 && out.elements[0] == 77 && out.first == 5 && out.piece == 2 && out.pieces == 3);
+    ck_assert(spec_is_small(&(struct spec){CW_NUMBER_FLOAT32, CW_COMBINE_SUM, 0, 256}));
+    ck_assert(!spec_is_small(&(struct spec){CW_NUMBER_FLOAT32, CW_COMBINE_SUM, 0, 257}));
+    ck_assert(spec_is_small(&(struct spec){CW_NUMBER_FLOAT32, CW_COMBINE_SUM, 0, 0}));
 }
 END_TEST
 
@@ -89,7 +126,7 @@ START_TEST(impossible)
     m[7].status = 5000;
     m[8].ticket = 0;
     m[9].name_length = 0;
-    m[10].spec.flags = 2;
+    m[10].spec.flags = 4;
     for (unsigned i = 0; i < sizeof m / sizeof *m; i++) {
         message_encode(&m[i], bytes);
         SUITE_HOLDS(message_decode(bytes, message_size(&m[i]), &out) == -EPROTO, "%u", i);
@@ -106,5 +143,6 @@ START_TEST(impossible)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(there_and_back), SUITE_TEST(fields), SUITE_TEST(impossible)};
+static const struct suite_test tests[] = {SUITE_TEST(there_and_back), SUITE_TEST(fields), SUITE_TEST(small),
+                                          SUITE_TEST(impossible)};
 SUITE_MAIN("head", tests)

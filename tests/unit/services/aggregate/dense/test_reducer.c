@@ -27,7 +27,7 @@ static void nothing_left(void)
 
 START_TEST(a_sum)
 {
-    static const uint64_t lengths[] = {0, 1, 1023, 1024, 40009};
+    static const uint64_t lengths[] = {0, 1, 128, 129, 1023, 1024, 40009};
     net = town_open();
     for (unsigned i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         char name[16];
@@ -37,7 +37,7 @@ START_TEST(a_sum)
         fake_net_run(net, CW_MS(400));
         all_ended(ALL, 0);
         ck_assert(town_right(&plan, ALL));
-        ck_assert_uint_eq(town_calls[13].attempts, lengths[i] > 0);
+        ck_assert_uint_eq(town_calls[13].attempts, 1);
         nothing_left();
     }
     town_close(net);
@@ -50,21 +50,21 @@ START_TEST(a_mean)
     const struct town_plan plan = {.name = "mean",
                                    .root = 0,
                                    .members = 1 << 4 | 1 << 20,
-                                   .elements = 5,
+                                   .elements = 500,
                                    .type = CW_NUMBER_FLOAT64,
                                    .combine = CW_COMBINE_MEAN};
     net = town_open();
     town_reduce_all(net, &plan);
     double two[2] = {3, 5}, *in[2] = {(double *)(void *)town_calls[4].in, (double *)(void *)town_calls[20].in};
-    for (unsigned i = 0; i < 5; i++) {
+    for (unsigned i = 0; i < 500; i++) {
         in[0][i] = two[0];
         in[1][i] = two[1];
     }
     fake_net_run(net, CW_MS(100));
     all_ended(1 << 0 | 1 << 4 | 1 << 20, 0);
-    double out[5];
+    double out[500];
     memcpy(out, town_calls[0].out, sizeof out);
-    ck_assert(out[0] == 4 && out[4] == 4);
+    ck_assert(out[0] == 4 && out[499] == 4);
     town_close(net);
 }
 END_TEST
@@ -161,7 +161,7 @@ END_TEST
 /* Who gives up is a contributor that is gone; at the root it is the end for all. */
 START_TEST(cancelled)
 {
-    struct town_plan plan = {.name = "a", .root = 2, .members = 31, .elements = 9, .flags = CW_REDUCE_WITHOUT};
+    struct town_plan plan = {.name = "a", .root = 2, .members = 31, .elements = 900, .flags = CW_REDUCE_WITHOUT};
     net = town_open();
     for (cw_server s = 0; s < 4; s++) {
         (void)town_reduce(net, s, &plan);

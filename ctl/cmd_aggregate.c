@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_aggregate.c - vectors of numbers that the network combines: a file of each server becomes one. It asks by `cwctl
+ * service aggregate`.
+ */
+#include "ctl/commands.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORD = 300 };
+
+static struct request_draft *request_of(const struct call *call, const char *command)
+{
+    struct request_draft *r = request_draft_open("service", call->server);
+    request_draft_word(r, "aggregate");
+    request_draft_word(r, command);
+    return r;
+}
+
+static void word_text(struct request_draft *r, const char *name, const char *value)
+{
+    char text[WORD];
+    snprintf(text, sizeof text, "%s=%.250s", name, value);
+    request_draft_word(r, text);
+}
+
+static void word_number(struct request_draft *r, const char *name, int64_t n)
+{
+    char text[WORD];
+    snprintf(text, sizeof text, "%s=%" PRId64, name, n);
+    request_draft_word(r, text);
+}
+
+/* Adds every --of, each of one or several servers, and the options of all reductions. */
+static void add_options(const struct call *call, struct request_draft *r)
+{
+    const struct arguments *a = call->arguments;
+    const struct arguments_given *limit = call_given(call, "limit");
+    for (int i = 0; i < a->options; i++) {
+        if (strcmp(a->given[i].option->name, "of") != 0) {
+            continue;
+        }
+        char *words = strdup(a->given[i].text), *rest = words;
+        for (char *word; words != NULL && (word = strtok_r(rest, " ", &rest)) != NULL;) {
+            word_text(r, "of", word);
+        }
+        free(words);
+    }
+    if (call_given(call, "without") != NULL) {
+        request_draft_word(r, "without=1");
+    }
+    if (limit != NULL) {
+        word_number(r, "limit_ms", limit->number / 1000);
+    }
+}
+
+/* ---- The end of a reduction -------------------------------------------------------------------------------------- */
+
+/* The servers that are not in the result, each with the reason. */
+static void show_servers(const struct call *call, const struct rows *rows, FILE *out)
+{
+    static const struct table_column columns[] = {
+        {"server", "SERVER", TABLE_TEXT},
+        {"state", "STATE", TABLE_TEXT},
+        {"reason", "REASON", TABLE_TEXT},
+        {NULL, NULL, TABLE_TEXT},
+    };
+    if (rows->count > 1) {
+        table_print(rows->row + 1, rows->count - 1, columns, call->style, out);
+    }
+}
+
+static void show_end(const struct call *call, const struct rows *rows)
+{
+    const struct message *sum = rows->row[0];
+    static const struct table_column figures[] = {
+        {"bytes", "", TABLE_BYTES}, {"took_ns", "", TABLE_SPAN}, {"bits_per_second", "", TABLE_RATE}};
+    char bytes[TABLE_CELL], took[TABLE_CELL], rate[TABLE_CELL];
+    table_cell(sum, &figures[0], bytes);
+    table_cell(sum, &figures[1], took);
+    table_cell(sum, &figures[2], rate);
+    fprintf(call->out, "%s of %s: %s from each of %" PRId64 " of %" PRId64 " servers in %s (%s), at %s",
+            message_get_text(sum, "operation", "?"), message_get_text(sum, "type", "?"), bytes,
+            message_get_integer(sum, "counted", 0), message_get_integer(sum, "members", 0), took, rate,
+            strcmp(message_get_text(sum, "to", ""), "all") == 0 ? "all" : message_get_text(sum, "root", "?"));
+    if (message_has(sum, "file")) {
+        fprintf(call->out, " in %s", message_get_text(sum, "file", "?"));
+    }
+    if (message_has(sum, "wrong_elements")) {
+        int64_t wrong = message_get_integer(sum, "wrong_elements", 0);
+        if (wrong == 0) {
+            fprintf(call->out, "; every element is right");
+        } else {
+            fprintf(call->out, "; %" PRId64 " elements are wrong", wrong);
+        }
+    }
+    if (message_get_integer(sum, "attempts", 1) > 1) {
+        fprintf(call->out, "; %" PRId64 " attempts", message_get_integer(sum, "attempts", 1));
+    }
+    fputc('\n', call->out);
+    show_servers(call, rows, call->out);
+}
+
+/* Asks, and takes r. A reduction ends by its own limit; the answer is waited for as long as that takes. */
+static int ask(struct call *call, struct request_draft *r)
+{
+    struct rows rows = {NULL, 0, 0};
+    const cw_span patience = call->arguments->timeout.ns > 0 ? call->arguments->timeout : CW_HOURS(24);
+    int code = EXIT_FINE;
+    int rc = call_ask(call, r, patience, rows_add, &rows, &code);
+    request_draft_close(r);
+    for (size_t i = 0; call->arguments->json && i < rows.count; i++) {
+        message_print(rows.row[i], call->out);
+    }
+    if (rc >= 0 && rows.count > 0) {
+        const struct message *sum = rows.row[0];
+        bool all = message_get_integer(sum, "counted", 0) == message_get_integer(sum, "members", 0);
+        code = all && rows.count == 1 ? EXIT_FINE : EXIT_INCOMPLETE;
+        if (!call->arguments->json) {
+            show_end(call, &rows);
+        }
+    }
+    if (rc < 0 && rows.count > 2 && !call->arguments->json) {
+        show_servers(call, &rows, call->errors); /* the sentence has named one only */
+    }
+    rows_clear(&rows);
+    return code;
+}
+
+static int refuse(const struct call *call, const char *why)
+{
+    fprintf(call->errors, "cwctl: %s: %s\n", call->command->name, why);
+    return EXIT_USAGE;
+}
+
+int run_aggregate_reduce(struct call *call)
+{
+    const struct arguments *a = call->arguments;
+    const struct arguments_given *from = call_given(call, "from"), *to = call_given(call, "to");
+    if (from == NULL) {
+        return refuse(call, "from which file? --from NAME, below the data folder of each server");
+    }
+    if (to == NULL || strchr(to->text, ':') == NULL) {
+        return refuse(call, "to where? --to SERVER:NAME or --to all:NAME, as --to 0,0,0:sum.f32");
+    }
+    struct request_draft *r = request_of(call, "reduce");
+    request_draft_word(r, a->word[2]);
+    request_draft_word(r, a->word[3]);
+    word_text(r, "from", from->text);
+    word_text(r, "to", to->text);
+    add_options(call, r);
+    return ask(call, r);
+}
+
+int run_aggregate_check(struct call *call)
+{
+    const struct arguments_given *to = call_given(call, "to"), *bytes = call_given(call, "bytes");
+    struct request_draft *r = request_of(call, "check");
+    if (bytes != NULL) {
+        word_number(r, "bytes", bytes->number);
+    }
+    if (to != NULL) {
+        word_text(r, "to", to->text);
+    }
+    add_options(call, r);
+    return ask(call, r);
+}
+
+/* ---- What is under way ------------------------------------------------------------------------------------------- */
+
+int run_aggregate_status(struct call *call)
+{
+    static const struct table_column columns[] = {
+        {"id", "ID", TABLE_COUNT},
+        {"role", "ROLE", TABLE_TEXT},
+        {"root", "ROOT", TABLE_TEXT},
+        {"job", "JOB", TABLE_COUNT},
+        {"name", "NAME", TABLE_TEXT},
+        {"operation", "OPERATION", TABLE_TEXT},
+        {"type", "TYPE", TABLE_TEXT},
+        {"state", "STATE", TABLE_TEXT},
+        {"bytes", "BYTES", TABLE_BYTES},
+        {"settled_bytes", "SETTLED", TABLE_BYTES},
+        {"members", "MEMBERS", TABLE_COUNT},
+        {"attempts", "ATTEMPTS", TABLE_COUNT},
+        {"still_ns", "STILL FOR", TABLE_SPAN},
+        {"waits_for", "WAITS FOR", TABLE_TEXT},
+        {NULL, NULL, TABLE_TEXT},
+    };
+    struct rows rows = {NULL, 0, 0};
+    int code = EXIT_FINE;
+    struct request_draft *r = request_of(call, "status");
+    int rc = call_ask(call, r, call_patience(call), rows_add, &rows, &code);
+    request_draft_close(r);
+    bool none = rows.count == 1 && !message_has(rows.row[0], "role");
+    if (none) {
+        rows_clear(&rows);
+    }
+    rows_type(&rows, "", "waits_for");
+    for (size_t i = 0; rc >= 0 && call->arguments->json && i < rows.count; i++) {
+        message_print(rows.row[i], call->out);
+    }
+    if (rc >= 0 && !call->arguments->json && rows.count > 0) {
+        table_print(rows.row, rows.count, columns, call->style, call->out);
+    } else if (rc >= 0 && !call->arguments->json) {
+        fprintf(call->out, "no reduction is under way at this server\n");
+    }
+    rows_clear(&rows);
+    return code;
+}
+
+int run_aggregate_cancel(struct call *call)
+{
+    struct rows rows = {NULL, 0, 0};
+    int code = EXIT_FINE;
+    struct request_draft *r = request_of(call, "cancel");
+    request_draft_word(r, call->arguments->word[2]);
+    int rc = call_ask(call, r, call_patience(call), rows_add, &rows, &code);
+    request_draft_close(r);
+    if (rc >= 0) {
+        show_done(call, &rows);
+    }
+    rows_clear(&rows);
+    return code;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* O_PATH, SYS_openat2 */
+#include "daemon/host/vector_host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { FOLDER_MODE = 0755, FILE_MODE = 0644, OTHERS_WRITE = 022, PATH_ROOM = 4096 };
+
+/* Opens a name below the folder. Links are not followed, and ".." leads nowhere outside. */
+static int open_below(int at, const char *name, uint64_t flags, uint64_t mode)
+{
+    struct open_how how = {.flags = flags | O_CLOEXEC | O_NOCTTY, .mode = mode};
+    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+    long fd = syscall(SYS_openat2, at, name, &how, sizeof how);
+    return fd < 0 ? -errno : (int)fd;
+}
+
+static int read_all(int fd, uint8_t *out, uint64_t length)
+{
+    for (uint64_t at = 0; at < length;) {
+        ssize_t n = pread(fd, out + at, length - at, (off_t)at);
+        if (n == 0) {
+            return -ENODATA; /* it was cut while it was being read */
+        }
+        if (n < 0 && errno != EINTR) {
+            return -errno;
+        }
+        at += n > 0 ? (uint64_t)n : 0;
+    }
+    return 0;
+}
+
+static int write_all(int fd, const uint8_t *bytes, uint64_t length)
+{
+    for (uint64_t at = 0; at < length;) {
+        ssize_t n = pwrite(fd, bytes + at, length - at, (off_t)at);
+        if (n < 0 && errno != EINTR) {
+            return -errno;
+        }
+        at += n > 0 ? (uint64_t)n : 0;
+    }
+    return fsync(fd) < 0 ? -errno : 0;
+}
+
+/* Reads the file that is open, of at most `most` bytes. */
+static int load_open(int fd, uint64_t most, uint8_t **bytes, uint64_t *length)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0) {
+        return -errno;
+    }
+    if (!S_ISREG(st.st_mode)) {
+        return -EINVAL;
+    }
+    if ((uint64_t)st.st_size > most) {
+        return -EFBIG;
+    }
+    uint8_t *memory = malloc((size_t)st.st_size + 1);
+    if (memory == NULL) {
+        return -ENOMEM;
+    }
+    int rc = read_all(fd, memory, (uint64_t)st.st_size);
+    if (rc < 0) {
+        free(memory);
+        return rc;
+    }
+    *bytes = memory;
+    *length = (uint64_t)st.st_size;
+    return 0;
+}
+
+static int local_load(void *context, const char *folder, const char *name, uint64_t most, uint8_t **bytes,
+                      uint64_t *length)
+{
+    (void)context;
+    int at = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (at < 0) {
+        return -errno;
+    }
+    int fd = open_below(at, name, O_RDONLY | O_NONBLOCK, 0);
+    int rc = fd < 0 ? fd : load_open(fd, most, bytes, length);
+    if (fd >= 0) {
+        close(fd);
+    }
+    close(at);
+    return rc;
+}
+
+/* Gives the descriptor of a folder in which only we make files. */
+static int open_own(int at, const char *name)
+{
+    struct stat st;
+    int fd = at == AT_FDCWD ? open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                            : open_below(at, name, O_RDONLY | O_DIRECTORY, 0);
+    if (fd < 0) {
+        return at == AT_FDCWD ? -errno : fd;
+    }
+    int rc = fstat(fd, &st) < 0 ? -errno : 0;
+    bool ours = st.st_uid == 0 || st.st_uid == geteuid();
+    if (rc == 0 && (!ours || ((st.st_mode & OTHERS_WRITE) != 0 && (st.st_mode & S_ISVTX) == 0))) {
+        rc = -EPERM;
+    }
+    if (rc < 0) {
+        close(fd);
+    }
+    return rc < 0 ? rc : fd;
+}
+
+/* Writes the file beside its name, and gives it the name when it is whole. */
+static int store_in(int at, const char *name, const uint8_t *bytes, uint64_t length)
+{
+    char beside[PATH_ROOM];
+    if (name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
+        return -EINVAL;
+    }
+    if (snprintf(beside, sizeof beside, ".%s~", name) >= (int)sizeof beside) {
+        return -ENAMETOOLONG;
+    }
+    (void)unlinkat(at, beside, 0); /* left by a write that was cut off */
+    int fd = openat(at, beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
+    int rc = fd < 0 ? -errno : write_all(fd, bytes, length);
+    rc = rc == 0 && renameat(at, beside, at, name) < 0 ? -errno : rc;
+    if (rc < 0 && fd >= 0) {
+        (void)unlinkat(at, beside, 0);
+    }
+    if (rc == 0) {
+        (void)fsync(at); /* the file has its name, which cannot be taken back */
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return rc;
+}
+
+static int local_store(void *context, const char *folder, const char *name, const uint8_t *bytes, uint64_t length)
+{
+    char path[PATH_ROOM];
+    (void)context;
+    (void)mkdir(folder, FOLDER_MODE);
+    int at = open_own(AT_FDCWD, folder), in = at;
+    const char *slash = strrchr(name, '/');
+    if (at < 0) {
+        return at;
+    }
+    if (slash != NULL) {
+        snprintf(path, sizeof path, "%.*s", (int)(slash - name), name);
+        in = open_own(at, path);
+    }
+    int rc = in < 0 ? in : store_in(in, slash != NULL ? slash + 1 : name, bytes, length);
+    if (in >= 0 && in != at) {
+        close(in);
+    }
+    close(at);
+    return rc;
+}
+
+void vector_host_open(struct vectors_host *out, bool several)
+{
+    *out = (struct vectors_host){.size = sizeof *out, .several = several, .load = local_load, .store = local_store};
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * host.h - what operators' reductions need of the program they run in: the vectors in a folder, as files.
+ *
+ * The program offers a struct vectors_host to cw_find(), under VECTORS_HOST_NAME and version VECTORS_HOST_VERSION.
+ * Without one, no file is read or written there, and whoever asks for one is told so.
+ *
+ * Threads: both functions may wait for a disk and are called away from the server's thread (cw_offload()), for
+ * different files at the same time.
+ *
+ * Names are relative to the folder and lead to nothing outside of it: neither by "..", nor by a symbolic link.
+ */
+#ifndef SERVICES_AGGREGATE_ORDER_HOST_H
+#define SERVICES_AGGREGATE_ORDER_HOST_H
+
+#include "cubeway/types.h"
+
+#define VECTORS_HOST_NAME "vectors"
+enum { VECTORS_HOST_VERSION = 1 };
+
+struct vectors_host {
+    size_t size; /* of this struct, as the host knows it */
+    void *context;
+    /* Several servers run in this program: each has a folder of its own, called x,y,z, below the one that is set. */
+    bool several;
+    /*
+     * Reads a whole regular file of at most `most` bytes into memory of malloc(), which the caller frees; an empty file
+     * gives memory, too. 0; -EFBIG: the file is longer; -EINVAL: it is no regular file; -EXDEV, -ELOOP: the name leads
+     * out of the folder; -ENOMEM, or what opening and reading say.
+     */
+    int (*load)(void *context, const char *folder, const char *name, uint64_t most, uint8_t **bytes, uint64_t *length);
+    /*
+     * Puts a file of these bytes under that name, instead of one that is there, and at one instant: whole and on the
+     * disk, or not at all. Makes the folder when only its last part is missing. 0, or -errno: nothing has changed.
+     */
+    int (*store)(void *context, const char *folder, const char *name, const uint8_t *bytes, uint64_t length);
+};
+
+#endif

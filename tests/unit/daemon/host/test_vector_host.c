@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_vector_host.c - real files: read, written whole, and names that lead elsewhere. */
+#include "daemon/host/vector_host.h"
+#include "suite.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char top[64], folder[96];
+static struct vectors_host h;
+
+static void setup(void)
+{
+    strcpy(top, "/tmp/cubeway-vectors-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(top));
+    snprintf(folder, sizeof folder, "%s/data", top);
+    vector_host_open(&h, false);
+}
+
+static void teardown(void)
+{
+    char line[128];
+    snprintf(line, sizeof line, "rm -rf %s", top);
+    ck_assert_int_eq(system(line), 0);
+}
+
+static int load(const char *name, uint64_t most, const char *expected)
+{
+    uint8_t *bytes = NULL;
+    uint64_t length = 0;
+    int rc = h.load(h.context, folder, name, most, &bytes, &length);
+    if (rc == 0) {
+        ck_assert_uint_eq(length, strlen(expected));
+        ck_assert(memcmp(bytes, expected, length) == 0);
+    }
+    free(bytes);
+    return rc;
+}
+
+static int store(const char *name, const char *text)
+{
+    return h.store(h.context, folder, name, (const uint8_t *)text, strlen(text));
+}
+
+START_TEST(there_and_back)
+{
+    setup();
+    ck_assert_int_eq(load("a", 10, ""), -ENOENT);
+    ck_assert_int_eq(store("a", "one"), 0); /* makes the folder */
+    ck_assert_int_eq(load("a", 10, "one"), 0);
+    ck_assert_int_eq(store("a", "another"), 0);
+    ck_assert_int_eq(load("a", 7, "another"), 0);
+    ck_assert_int_eq(load("a", 6, ""), -EFBIG);
+    ck_assert_int_eq(store("none", ""), 0);
+    ck_assert_int_eq(load("none", 0, ""), 0);
+    teardown();
+}
+END_TEST
+
+START_TEST(names)
+{
+    char path[160], link[160];
+    setup();
+    ck_assert_int_eq(store("a", "one"), 0);
+    snprintf(path, sizeof path, "%s/sub", folder);
+    ck_assert_int_eq(mkdir(path, 0755), 0);
+    ck_assert_int_eq(store("sub/b", "two"), 0);
+    ck_assert_int_eq(load("sub/b", 10, "two"), 0);
+    ck_assert_int_eq(load("sub/../a", 10, "one"), 0);
+    ck_assert_int_eq(load("sub", 10, ""), -EINVAL);
+    ck_assert_int_eq(load("../data/a", 10, ""), -EXDEV);
+    ck_assert_int_eq(load("/etc/passwd", 10, ""), -EXDEV);
+    ck_assert_int_eq(store("../c", "x"), -EXDEV);
+    ck_assert_int_eq(store("sub/..", "x"), -EINVAL);
+    ck_assert_int_eq(store("nowhere/c", "x"), -ENOENT);
+    snprintf(link, sizeof link, "%s/link", folder);
+    ck_assert_int_eq(symlink("a", link), 0);
+    ck_assert_int_eq(load("link", 10, ""), -ELOOP);
+    ck_assert_int_eq(store("link", "x"), 0); /* in the link's place */
+    ck_assert_int_eq(load("a", 10, "one"), 0);
+    snprintf(link, sizeof link, "%s/pipe", folder);
+    ck_assert_int_eq(mkfifo(link, 0600), 0);
+    ck_assert_int_eq(load("pipe", 10, ""), -EINVAL); /* at once */
+    teardown();
+}
+END_TEST
+
+/* A folder that others may write is none for results. */
+START_TEST(others)
+{
+    setup();
+    ck_assert_int_eq(store("a", "one"), 0);
+    ck_assert_int_eq(chmod(folder, 0777), 0);
+    ck_assert_int_eq(store("a", "two"), -EPERM);
+    ck_assert_int_eq(load("a", 10, "one"), 0);
+    ck_assert_int_eq(chmod(folder, 01777), 0);
+    ck_assert_int_eq(store("a", "two"), 0);
+    teardown();
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(there_and_back), SUITE_TEST(names), SUITE_TEST(others)};
+SUITE_MAIN("vector_host", tests)

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_share.c - a long result at all members, with a multicast that the test makes fail. */
+#include "dense_town.h"
+#include "suite.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { LONG = 600001 }; /* 4.8 MB: two pieces */
+
+static struct fake_net *net;
+
+static bool all_have(const struct town_plan *plan, uint32_t who)
+{
+    for (cw_server s = 0; s < TOWN_SERVERS; s++) {
+        const struct town_call *c = &town_calls[s];
+        if ((who >> s & 1) != 0 && (c->ends != 1 || c->status != 0 ||
+                                    memcmp(c->out, town_calls[plan->root].out, plan->elements * sizeof *c->out) != 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void begin(const struct town_plan *plan)
+{
+    net = town_open();
+    town_multicast_open(net);
+    fake_net_run(net, CW_MS(1));
+    town_reduce_all(net, plan);
+}
+
+START_TEST(everybody)
+{
+    const struct town_plan plan = {
+        .name = "a", .root = 4, .members = 0x7ffffff, .elements = LONG, .flags = CW_REDUCE_TO_ALL};
+    begin(&plan);
+    fake_net_run(net, CW_SEC(1));
+    ck_assert(all_have(&plan, 0x7ffffff));
+    ck_assert(town_right(&plan, 0x7ffffff));
+    town_close(net);
+}
+END_TEST
+
+/* Pieces that did not arrive come again, and nobody is told the end before. */
+START_TEST(again)
+{
+    const struct town_plan plan = {
+        .name = "a", .root = 4, .members = 0xff, .elements = LONG, .flags = CW_REDUCE_TO_ALL};
+    begin(&plan);
+    town_multicast.fail = 1 << 3 | 1 << 7;
+    town_multicast.busy = 3;
+    fake_net_run(net, CW_MS(500));
+    for (cw_server s = 0; s < 8; s++) {
+        ck_assert_uint_eq(town_calls[s].ends, 0);
+    }
+    town_multicast.fail = 0;
+    fake_net_run(net, CW_SEC(1));
+    ck_assert(all_have(&plan, 0xff));
+    town_close(net);
+}
+END_TEST
+
+/* A member that dies before all have it: with the usual flags all fail, without it the others get what names it. */
+START_TEST(one_dies)
+{
+    for (unsigned without = 0; without < 2; without++) {
+        const struct town_plan plan = {.name = "a",
+                                       .root = 4,
+                                       .members = 0xff,
+                                       .elements = LONG,
+                                       .flags = CW_REDUCE_TO_ALL | (without != 0 ? CW_REDUCE_WITHOUT : 0)};
+        begin(&plan);
+        town_multicast.fail = 1 << 3;
+        fake_net_run(net, CW_MS(300));
+        town_lose(net, 3);
+        fake_net_run(net, CW_SEC(1));
+        if (without != 0) {
+            ck_assert(all_have(&plan, 0xf7));
+            ck_assert(town_right(&plan, 0xff));
+        } else {
+            for (cw_server s = 0; s < 8; s++) {
+                ck_assert(s == 3 || town_calls[s].status == -ECONNRESET);
+            }
+        }
+        town_close(net);
+    }
+}
+END_TEST
+
+/* A multicast that says that a member has it is not enough: the member is asked. */
+START_TEST(member_has_not)
+{
+    const struct town_plan plan = {
+        .name = "a", .root = 4, .members = 0xff, .elements = LONG, .flags = CW_REDUCE_TO_ALL};
+    begin(&plan);
+    town_multicast.swallow = 1 << 6;
+    fake_net_run(net, CW_SEC(1));
+    for (cw_server s = 0; s < 8; s++) {
+        ck_assert_int_eq(town_calls[s].status, -ECONNRESET);
+    }
+    ck_assert(town_calls[4].named);
+    town_close(net);
+}
+END_TEST
+
+START_TEST(no_multicast)
+{
+    const struct town_plan plan = {
+        .name = "a", .root = 4, .members = 0xff, .elements = LONG, .flags = CW_REDUCE_TO_ALL};
+    net = town_open();
+    fake_net_run(net, CW_MS(1));
+    town_reduce_all(net, &plan);
+    fake_net_run(net, CW_SEC(1));
+    ck_assert_int_eq(town_calls[4].status, -EOPNOTSUPP);
+    ck_assert_int_eq(town_calls[1].status, -EOPNOTSUPP);
+    town_close(net);
+}
+END_TEST
+
+START_TEST(cancelled)
+{
+    const struct town_plan plan = {
+        .name = "a", .root = 4, .members = 0xff, .elements = LONG, .flags = CW_REDUCE_TO_ALL};
+    begin(&plan);
+    town_multicast.fail = 1 << 3;
+    fake_net_run(net, CW_MS(300));
+    ck_assert_int_eq(dense_cancel(town_dense(net, 4), net, town_calls[4].ticket), 0);
+    fake_net_run(net, CW_SEC(1));
+    ck_assert_int_eq(town_calls[1].status, -ECANCELED);
+    town_close(net);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(everybody),      SUITE_TEST(again),        SUITE_TEST(one_dies),
+                                          SUITE_TEST(member_has_not), SUITE_TEST(no_multicast), SUITE_TEST(cancelled)};
+SUITE_MAIN("share", tests)

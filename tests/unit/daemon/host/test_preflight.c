@@ -170,11 +170,11 @@ START_TEST(options_are_tried_on_the_torus_that_is_meant)
 {
     struct said said;
     struct preflight p = look(WHOLE "service ip { options { subnet = 10.1.0.0/24 } }\n", &said);
-    expect(&said, "F:3: service \"ip\".options.subnet: \"10.1.0.0/24\": expected a subnet of /19 or shorter, since 27 "
+    expect(&said, "F:3: service \"ip\".options.subnet: '10.1.0.0/24': expected a subnet of /19 or shorter, since 27 "
                   "servers need a /24 each");
     ck_assert_uint_eq(p.mistakes, 1);
     p = look(WHOLE "mtu = 2000\nservice ip { options { mtu = 2000 } }\n", &said);
-    ck_assert_msg(strstr(said.text[0], "service \"ip\".options.mtu: \"2000\": expected auto, or 1280 to 19") != NULL,
+    ck_assert_msg(strstr(said.text[0], "service \"ip\".options.mtu: '2000': expected auto, or 1280 to 19") != NULL,
                   "%s", said.text[0]);
     ck_assert_uint_eq(p.mistakes, 1);
     p = look("torus { dims = 1x1x1; coordinate = all }\ncontrol { socket = '' }\n"

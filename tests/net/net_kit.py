@@ -135,7 +135,7 @@ class Case(unittest.TestCase):
     def daemon(self, name, config, space=None, words=(), control="", program=None):
         common = f'state_dir = "{self.folder}/state"; control {{ socket = "{control}" }} log {{ level = debug }}\n'
         common += "" if "timers" in config else PATIENT
-        # Before it attaches the relay, the kernel verifies it: half a second of processor, for each daemon of a test.
+        # Before it attaches the relay, the kernel verifies it, for each daemon of a test.
         common += "" if "transit" in config else "transit = user\n"
         daemon = Daemon(self.folder, name, common + config, space, words, program)
         self.addCleanup(daemon.kill)

@@ -35,10 +35,12 @@ def run(*words, **more):
 
 
 class Space:
-    """A network namespace, held by a process that sleeps in it."""
+    """A network namespace, held by a process that sleeps in it; with user: in a user namespace, whose root is ours."""
 
-    def __init__(self):
-        self.holder = subprocess.Popen(["unshare", "--net", "sleep", "1000"])
+    def __init__(self, user=False):
+        self.user = ["--user"] if user else []
+        self.holder = subprocess.Popen(["unshare", *(["--user", "--map-root-user"] if user else []), "--net", "sleep",
+                                        "1000"])
         ours = os.readlink("/proc/self/ns/net")
         end = time.monotonic() + LIMIT_S
         while self.name() in (ours, None):
@@ -53,7 +55,7 @@ class Space:
             return None
 
     def enter(self, *words):
-        return ["nsenter", "-t", str(self.holder.pid), "--net", *words]
+        return ["nsenter", "-t", str(self.holder.pid), *self.user, "--net", *words]
 
     def ip(self, *words):
         run(*self.enter("ip", *words))
@@ -61,6 +63,12 @@ class Space:
     def close(self):
         self.holder.kill()
         self.holder.wait()
+
+
+def can_have_users():
+    """May a user namespace be made here?"""
+    return subprocess.run(["unshare", "--user", "--map-root-user", "--net", "true"], capture_output=True,
+                          check=False).returncode == 0
 
 
 def cable(space, port, far_space, far_port, mtu=1500):
@@ -127,8 +135,8 @@ class Case(unittest.TestCase):
         self.folder = tempfile.mkdtemp(prefix="cubeway-test-")
         self.addCleanup(shutil.rmtree, self.folder)
 
-    def space(self):
-        space = Space()
+    def space(self, user=False):
+        space = Space(user)
         self.addCleanup(space.close)
         return space
 

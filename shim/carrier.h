@@ -55,4 +55,11 @@ const char *carrier_text(enum carrier_state state);
 /* Speed of the medium in bits per second as the driver tells it; 0: unknown, or made up (veth, tun). */
 uint64_t carrier_speed(const struct carrier *c);
 
+/*
+ * What is lost behind us: asks the kernel how many frames the interface with this index has dropped on their way out
+ * since it was made, by the device and by its queueing disciplines, whoever sent them. 0; -ENODEV: there is no such
+ * interface; or another -errno.
+ */
+int carrier_lost(uint32_t index, uint64_t *frames);
+
 #endif

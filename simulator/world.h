@@ -98,9 +98,9 @@ enum world_server_state world_state(const struct world *w, cw_server s);
 /* NULL when dead. */
 struct node *world_node(struct world *w, cw_server s);
 /*
- * Sends a command to a service of s. -ENOENT when s is dead. A server that is paused takes the command as if it had come
- * just before the pause, so that services may be asked at any time; what follows from it leaves when the server goes
- * on. The sink is borrowed until done.
+ * Sends a command to a service of s. -ENOENT when s is dead. A server that is paused takes the command as if it had
+ * come just before the pause, so that services may be asked at any time; what follows from it leaves when the server
+ * goes on. The sink is borrowed until done.
  */
 int world_command(struct world *w, cw_server s, const char *service, int argc, const char *const *argv,
                   const struct node_request_sink *sink);

@@ -5,7 +5,7 @@
 #include "base/quantity.h"
 #include "core/node_relay.h"
 #include "daemon/host/log.h"
-#include "shim/behind.h"
+#include "shim/carrier.h"
 #include "shim/port.h"
 #include "shim/relay.h"
 #include "wire/relay.h"
@@ -39,7 +39,7 @@ struct transit {
         const char *why; /* it has no relay; NULL: it has one */
         char text[TRANSIT_WHY];
         int ifindex;
-        uint64_t lost; /* behind_lost() when the program was attached */
+        uint64_t lost; /* carrier_lost() when the program was attached */
         uint64_t ns_per_kib;
         uint64_t handed; /* when the turn began */
         uint64_t taken, sent_until;
@@ -94,7 +94,7 @@ static void attach(struct transit *t, cw_link link, const struct config_link *co
         l->why = "its interface was not there when the daemon started";
         return;
     }
-    int rc = relay_attach(t->relay, link, l->interface, false, why);
+    int rc = relay_attach(t->relay, link, l->interface, getenv("CUBEWAY_RELAY_CLSACT") != NULL, why);
     if (rc < 0) {
         snprintf(l->text, sizeof l->text, "%s", why);
         l->why = l->text;
@@ -112,7 +112,7 @@ static void attach(struct transit *t, cw_link link, const struct config_link *co
         l->ns_per_kib = UINT64_C(8192) * (uint64_t)CW_NS_PER_SEC / info.bits_per_second;
     }
     relay_pace(t->state, link, l->ns_per_kib, (info.mtu + PORT_OVERHEAD) * l->ns_per_kib * SLACK_FRAMES >> 10);
-    (void)behind_lost((uint32_t)l->ifindex, &l->lost);
+    (void)carrier_lost((uint32_t)l->ifindex, &l->lost);
     l->why = NULL;
     t->attached |= cw_links_of(link);
 }
@@ -360,7 +360,7 @@ static uint64_t by_reason(const struct relay_counts *counts, uint32_t reason)
 static uint64_t lost_behind(const struct transit_link *l)
 {
     uint64_t lost = 0;
-    return behind_lost((uint32_t)l->ifindex, &lost) == 0 && lost > l->lost ? lost - l->lost : 0;
+    return carrier_lost((uint32_t)l->ifindex, &lost) == 0 && lost > l->lost ? lost - l->lost : 0;
 }
 
 void transit_counts(const struct transit *t, struct node *n, transit_visit_fn *visit, void *context)

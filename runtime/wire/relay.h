@@ -3,8 +3,9 @@
  * relay.h - the judge: may this frame be passed on from link to link without the daemon, and to which link?
  *
  * One function, relay_judge(), is compiled into the program in the kernel (shim/relay.bpf.c), into the tests and into
- * the simulator: what is tested is what runs. It calls nothing, loops six times at most, and reads what the node has
- * published (relay_state.h). A frame that does not qualify goes up to the node, and all is as if there were no relay.
+ * the simulator: what is tested is what runs. It calls nothing outside of this file, loops six times at most, and
+ * reads what the node has published (relay_state.h). A frame that does not qualify goes up to the node, and all is as
+ * if there were no relay.
  *
  * The relay never delivers. It passes on a frame of one plain data packet between two links that are up, or hands the
  * frame up; whether a packet is for this server is decided by the node alone, so that the relay cannot misdeliver.
@@ -162,9 +163,12 @@ RELAY_INLINE uint64_t relay_ahead(uint64_t until, uint64_t now)
     return until > now ? until - now : 0;
 }
 
-/* May a frame go to the link at once? Not when something waits for it in user space, or too much in its device. */
-RELAY_INLINE bool relay_is_free(const struct relay_state *state, uint32_t link, uint64_t now)
+/* 1: a frame may go to the link at once. 0: something waits for it in user space, or too much in its device. */
+RELAY_APART uint32_t relay_is_free(const struct relay_state *state, uint32_t link, uint64_t now)
 {
+    if (!RELAY_IS_THERE(state)) {
+        return false;
+    }
     const struct relay_queue *queue = &state->queue[relay_bound(link, RELAY_LINKS - 1)];
     bool waits = (RELAY_READ(state->waits) >> link & 1) != 0 && !RELAY_MUTANT(NO_WAITS);
     if (waits || (RELAY_READ(queue->handed) != RELAY_READ(queue->taken) && !RELAY_MUTANT(NO_HANDED))) {
@@ -195,7 +199,7 @@ RELAY_INLINE uint32_t relay_pick(const struct relay_state *state, const struct r
         if ((links >> at & 1) == 0 || (size > RELAY_READ(link->mtu) && !RELAY_MUTANT(NO_MTU))) {
             continue;
         }
-        if (relay_is_free(state, at, now)) {
+        if (relay_is_free(state, at, now) != 0) {
             *out = at;
             return RELAY_PASSED;
         }

@@ -120,6 +120,12 @@ static inline uint32_t relay_job_at(uint32_t job)
 #ifdef __bpf__
 
 #define RELAY_INLINE static inline __attribute__((always_inline))
+/*
+ * A function that the verifier looks at once, by itself: where it is called, its result may be anything, and none of
+ * its branches is followed again. Its arguments are numbers, and pointers that the verifier takes for NULL as well.
+ */
+#define RELAY_APART __attribute__((noinline))
+#define RELAY_IS_THERE(state) ((state) != NULL)
 #define RELAY_READ(word) (*(const volatile __typeof__(word) *)&(word))
 
 RELAY_INLINE uint32_t relay_acquire(uint32_t *word)
@@ -172,6 +178,8 @@ void relay_step(void);
 #endif
 
 #define RELAY_INLINE static inline
+#define RELAY_APART static inline
+#define RELAY_IS_THERE(state) true
 #define RELAY_READ(word) (RELAY_STEP(), __atomic_load_n(&(word), __ATOMIC_RELAXED))
 #define RELAY_WRITE(word, value) (RELAY_STEP(), __atomic_store_n(&(word), value, __ATOMIC_RELAXED))
 

@@ -4,6 +4,7 @@ ten times to the key's root or to the cable before it. Prints the table of docs/
 still, what was lost and why, and whether anything was delivered where it does not belong (the exit code is 1 then).
 
     tests/bench/bench_faults.py --bin build/bin [--times 10] [--timers fast] [--only sigstop,one-way] [--seconds 400]
+                                [--transit auto]      # daemons pass packets on in the kernel where they can
     tests/bench/bench_faults.py --bin build/bin --smoke       # a few of them once, as the test suite does
 
 Needs what cwlab up needs. The stream stands still for the longest time between two deliveries of it, wherever they are;
@@ -27,13 +28,13 @@ BEFORE_S, AFTER_S = 0.3, 0.5
 
 
 class Lab:
-    def __init__(self, program, timers, realtime):
+    def __init__(self, program, timers, realtime, transit):
         self.program = program
         first = ["chrt", "-r", "1"] if realtime else []
-        words = [*first, program, "up", "3x3x3", "--timers", timers, "--json"]
+        words = [*first, program, "up", "3x3x3", "--timers", timers, "--transit", transit, "--json"]
         said = json.loads(subprocess.run(words, stdout=subprocess.PIPE, text=True, timeout=LIMIT_S, check=True).stdout)
-        print(f"# 27 daemons, timers {timers}: run after {said['built_ns'] / 1e9:.2f} s, all know each other after "
-              f"{said['converged_ns'] / 1e9:.2f} s", flush=True)
+        print(f"# 27 daemons, timers {timers}, transit {transit}: run after {said['built_ns'] / 1e9:.2f} s, "
+              f"all know each other after {said['converged_ns'] / 1e9:.2f} s", flush=True)
 
     def run(self, *words, fine=(0,)):
         done = subprocess.run([self.program, *words], capture_output=True, text=True, timeout=LIMIT_S, check=False)
@@ -174,6 +175,7 @@ def main():
     parser.add_argument("--bin", required=True)
     parser.add_argument("--times", type=int, default=10)
     parser.add_argument("--timers", default="default")
+    parser.add_argument("--transit", default="user", choices=["auto", "kernel", "user"])
     parser.add_argument("--only", default="", help="words of the faults' names, with commas")
     parser.add_argument("--seconds", type=float, default=400, help="no repetition begins later")
     parser.add_argument("--realtime", action="store_true", help="daemons get SCHED_RR: the machine has other work")
@@ -192,7 +194,7 @@ def main():
     until = time.monotonic() + options.seconds
     wrong = 0
     try:
-        lab = Lab(program, options.timers, options.realtime)
+        lab = Lab(program, options.timers, options.realtime, options.transit)
         lab.whole()
         ping = lab.ask("pingall", fine=(0, 1))
         print("# all-pairs ping: "

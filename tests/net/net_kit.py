@@ -35,10 +35,12 @@ def run(*words, **more):
 
 
 class Space:
-    """A network namespace, held by a process that sleeps in it."""
+    """A network namespace, held by a process that sleeps in it; with user: in a user namespace, whose root is ours."""
 
-    def __init__(self):
-        self.holder = subprocess.Popen(["unshare", "--net", "sleep", "1000"])
+    def __init__(self, user=False):
+        self.user = ["--user"] if user else []
+        self.holder = subprocess.Popen(["unshare", *(["--user", "--map-root-user"] if user else []), "--net", "sleep",
+                                        "1000"])
         ours = os.readlink("/proc/self/ns/net")
         end = time.monotonic() + LIMIT_S
         while self.name() in (ours, None):
@@ -53,7 +55,7 @@ class Space:
             return None
 
     def enter(self, *words):
-        return ["nsenter", "-t", str(self.holder.pid), "--net", *words]
+        return ["nsenter", "-t", str(self.holder.pid), *self.user, "--net", *words]
 
     def ip(self, *words):
         run(*self.enter("ip", *words))
@@ -61,6 +63,12 @@ class Space:
     def close(self):
         self.holder.kill()
         self.holder.wait()
+
+
+def can_have_users():
+    """May a user namespace be made here?"""
+    return subprocess.run(["unshare", "--user", "--map-root-user", "--net", "true"], capture_output=True,
+                          check=False).returncode == 0
 
 
 def cable(space, port, far_space, far_port, mtu=1500):
@@ -127,15 +135,15 @@ class Case(unittest.TestCase):
         self.folder = tempfile.mkdtemp(prefix="cubeway-test-")
         self.addCleanup(shutil.rmtree, self.folder)
 
-    def space(self):
-        space = Space()
+    def space(self, user=False):
+        space = Space(user)
         self.addCleanup(space.close)
         return space
 
     def daemon(self, name, config, space=None, words=(), control="", program=None):
         common = f'state_dir = "{self.folder}/state"; control {{ socket = "{control}" }} log {{ level = debug }}\n'
         common += "" if "timers" in config else PATIENT
-        # Before it attaches the relay, the kernel verifies it: half a second of processor, for each daemon of a test.
+        # Before it attaches the relay, the kernel verifies it, for each daemon of a test.
         common += "" if "transit" in config else "transit = user\n"
         daemon = Daemon(self.folder, name, common + config, space, words, program)
         self.addCleanup(daemon.kill)

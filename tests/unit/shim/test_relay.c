@@ -7,7 +7,7 @@
 #include "netns.h"
 #include "relay_kit.h"
 #include "sanitized.h"
-#include "shim/behind.h"
+#include "shim/carrier.h"
 #include "shim/clock.h"
 #include "shim/raw.h"
 #include "wire/relay_publish.h"
@@ -289,22 +289,22 @@ START_TEST(what_a_queue_drops_is_counted)
     uint8_t bytes[MEMORY_BYTES];
     open_row(false);
     uint32_t device = (uint32_t)if_nametoindex("b1");
-    ck_assert_int_eq(behind_lost(device, &before), 0);
+    ck_assert_int_eq(carrier_lost(device, &before), 0);
     netns_tbf("b1", RATE, FEW, FEW);
     while (sent < LEAST || (lost == before && sent < MOST)) {
         send_frame(64);
         sent++;
-        ck_assert_int_eq(behind_lost(device, &lost), 0);
+        ck_assert_int_eq(carrier_lost(device, &lost), 0);
     }
     ck_assert_uint_gt(lost, before);
     ck_assert_uint_eq(counted(0, RELAY_PASSED), sent);
     while (cable_receive(row.end, bytes, QUIET_MS) != 0) {
         heard++;
     }
-    ck_assert_int_eq(behind_lost(device, &lost), 0);
+    ck_assert_int_eq(carrier_lost(device, &lost), 0);
     ck_assert_uint_gt(heard, 0);
     ck_assert_uint_eq(heard + lost - before, sent);
-    ck_assert_int_eq(behind_lost(999, &lost), -ENODEV);
+    ck_assert_int_eq(carrier_lost(999, &lost), -ENODEV);
 }
 END_TEST
 

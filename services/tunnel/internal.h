@@ -82,7 +82,12 @@ void tunnel_drop(struct tunnel *t, enum tunnel_cause cause);
 /* Gives a packet to the door. */
 void tunnel_write(struct tunnel *t, const struct ip_packet *p, const struct offload *offload);
 
-/* leave.c: opened by -ENOMEM or 0. */
+/*
+ * leave.c: how long packets may wait in a queue, here and on the way, before TCP hears of it: a millisecond, or the
+ * time of a few frames on the slowest link whose rate is known.
+ */
+cw_span leave_target(const struct tunnel *t);
+/* Opened by -ENOMEM or 0. */
 CW_MUST_CHECK int leave_open(struct tunnel *t);
 void leave_close(struct tunnel *t);
 void leave_read(struct tunnel *t, const uint8_t *head, uint8_t *packet, size_t length);

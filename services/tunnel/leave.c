@@ -61,8 +61,7 @@ static cw_links links_of(void *context, const struct flow_packet *p)
     return links_to(context, w->to);
 }
 
-/* A millisecond, or the time of a few frames on the slowest link whose rate is known. */
-static struct codel_limits codel_of(const struct tunnel *t)
+cw_span leave_target(const struct tunnel *t)
 {
     int64_t target = CW_MS(1).ns;
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
@@ -73,7 +72,13 @@ static struct codel_limits codel_of(const struct tunnel *t)
             target = frames > target ? frames : target;
         }
     }
-    return (struct codel_limits){CW_NS(target), CW_NS(INTERVAL_OF_TARGETS * target)};
+    return CW_NS(target);
+}
+
+static struct codel_limits codel_of(const struct tunnel *t)
+{
+    cw_span target = leave_target(t);
+    return (struct codel_limits){target, CW_NS(INTERVAL_OF_TARGETS * target.ns)};
 }
 
 int leave_open(struct tunnel *t)

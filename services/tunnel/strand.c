@@ -81,8 +81,8 @@ enum strand_fate strand_take(struct strand *s, uint16_t life, uint32_t number, v
         return STRAND_BORN;
     }
     if (!s->begun) {
-        s->begun = true;
-        s->next = number;
+        s->begun = true; /* a sender numbers from 0: at its beginning, what comes first may have overtaken others */
+        s->next = number < STRAND_WINDOW ? 0 : number;
     }
     if ((int32_t)(number - s->next) < 0) {
         return take_old(s, number, now, late);

@@ -84,7 +84,10 @@ void strand_skip(struct strand *s);
  */
 void strand_jump(struct strand *s, uint32_t number);
 
-/* Begins anew with that life. Nothing may wait. */
+/*
+ * Begins anew with that life. Nothing may wait. Numbers of a life begin with 0, and are waited for from there on when
+ * the first one that comes is below STRAND_WINDOW; otherwise the strand begins with that one.
+ */
 void strand_renew(struct strand *s, uint16_t life);
 
 /* Begins anew with whatever comes next, of either life. Nothing may wait. */

@@ -147,12 +147,30 @@ START_TEST(lives)
     strand_forget(&s);
     ck_assert_int_eq(take(BASE + 2), STRAND_FORMER);
     ck_assert_int_eq(take_of(8, 700), STRAND_LEAVES);
-    ck_assert_int_eq(take_of(9, 3), STRAND_BORN);
+    ck_assert_int_eq(take_of(9, 300), STRAND_BORN);
     strand_renew(&s, 9);
-    ck_assert_int_eq(take_of(9, 3), STRAND_LEAVES);
+    ck_assert_int_eq(take_of(9, 300), STRAND_LEAVES);
     ck_assert_int_eq(take_of(8, 701), STRAND_FORMER);
     /* Life 0 is one like the others. */
     ck_assert_int_eq(take_of(0, 5), STRAND_BORN);
+}
+END_TEST
+
+/* A sender numbers from 0: what comes first may have overtaken others, even at the beginning. */
+START_TEST(first_pieces_of_a_life)
+{
+    ck_assert_int_eq(take_of(8, 2), STRAND_BORN);
+    strand_renew(&s, 8);
+    ck_assert_int_eq(take_of(8, 2), STRAND_WAITS);
+    ck_assert_int_eq(take_of(8, 0), STRAND_FILLS);
+    ck_assert_ptr_null(strand_pull(&s));
+    ck_assert_int_eq(take_of(8, 1), STRAND_FILLS);
+    ck_assert(pulls(2));
+    /* A receiver that starts in the middle of a life begins with what comes. */
+    ck_assert_int_eq(take_of(9, STRAND_WINDOW), STRAND_BORN);
+    strand_renew(&s, 9);
+    ck_assert_int_eq(take_of(9, STRAND_WINDOW), STRAND_LEAVES);
+    ck_assert_int_eq(take_of(9, STRAND_WINDOW - 1), STRAND_LATE);
 }
 END_TEST
 
@@ -172,6 +190,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(far_ahead),
     SUITE_TEST(numbers_wrap),
     SUITE_TEST(lives),
+    SUITE_TEST(first_pieces_of_a_life),
     SUITE_ABORTS(renewed_while_something_waits),
 };
 SUITE_MAIN("strand", tests)

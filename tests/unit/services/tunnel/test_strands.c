@@ -44,10 +44,11 @@ static void open_all(void)
     ck_assert_int_eq(strands_open(&s, &config), 0);
 }
 
-/* The piece with that letter comes, with the number that the letter has in the alphabet. */
+/* The piece with that letter comes, with 1,000 and the number that the letter has in the alphabet. */
 static void comes_of(cw_server from, uint8_t strand, uint16_t life, char letter, bool one_path)
 {
-    struct piece_head head = {.kind = PIECE_PLAIN, .strand = strand, .life = life, .number = (uint32_t)(letter - 'a')};
+    struct piece_head head = {
+        .kind = PIECE_PLAIN, .strand = strand, .life = life, .number = (uint32_t)(1000 + letter - 'a')};
     pieces[(unsigned char)letter] = letter;
     strands_take(&s, from, &head, &pieces[(unsigned char)letter], 1000, one_path, now);
 }
@@ -208,7 +209,7 @@ START_TEST(far_ahead)
     open_all();
     struct piece_head head = {.kind = PIECE_PLAIN, .number = 0, .life = 5};
     come("ac");
-    head.number = 100000;
+    head.number = 1000 + 100000;
     pieces[0] = 'X';
     strands_take(&s, 1, &head, &pieces[0], 1000, false, now);
     is_said("ac");

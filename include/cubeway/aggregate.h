@@ -87,7 +87,12 @@ enum {
     CW_REDUCE_WITHOUT = 1,
     /* All members get the result, too. */
     CW_REDUCE_TO_ALL = 2,
-    CW_REDUCE_FLAGS = 3, /* all of them */
+    /*
+     * With CW_REDUCE_TO_ALL: nothing is combined, and the result is the root's vector (broadcast). The root is a member
+     * and has its vector in memory (`in`); the others give none, and have room for the result.
+     */
+    CW_REDUCE_FROM_ROOT = 4,
+    CW_REDUCE_FLAGS = 7, /* all of them */
 };
 
 typedef struct cw_aggregate cw_aggregate; /* a service on one server that has opened the aggregation */
@@ -168,6 +173,18 @@ typedef struct cw_aggregate_api {
      * at the root already is counted, and the result names it. -ENOENT: it has ended.
      */
     int (*cancel)(cw_aggregate *u, int64_t ticket);
+    /*
+     * Each member gets the combination of a share of all vectors: member k of n, in the order of `member`, the elements
+     * from k * elements / n up to (k + 1) * elements / n, rounded down. The caller gives its whole vector (`in`) and
+     * room for its share (`out`). root is not looked at; the caller is a member; no member is named twice; flags, fill
+     * and take are 0; the name has at most 60 bytes. It fails when a member dies. Otherwise as reduce().
+     */
+    int64_t (*reduce_scatter)(cw_aggregate *u, const cw_reduce *reduce, cw_reduce_done_fn done, void *arg);
+    /*
+     * Each member gets the vectors of all, one behind the other in the order of `member`: `elements` of each, at the
+     * caller in `in`, and all of them in `out`. Type and operation say how long an element is. As reduce_scatter().
+     */
+    int64_t (*allgather)(cw_aggregate *u, const cw_reduce *reduce, cw_reduce_done_fn done, void *arg);
 } cw_aggregate_api;
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/aggregate/aggregate.h"
 
+#include "services/aggregate/collect.h"
 #include "services/aggregate/dense/dense.h"
 #include "services/aggregate/dense/number.h"
 #include "services/aggregate/order/orders.h"
@@ -19,6 +20,7 @@ struct aggregate {
     cw_svc *s;
     struct dense *dense;
     struct orders *orders;
+    struct collects collects;
 };
 
 /* A service that has opened the aggregation. */
@@ -46,6 +48,7 @@ static int api_open(cw_svc *aggregate, cw_svc *user, cw_aggregate **out)
 static void api_close(cw_aggregate *u)
 {
     if (u != NULL) {
+        collect_disown(&u->a->collects, u);
         dense_disown(u->a->dense, u);
         free(u);
     }
@@ -58,10 +61,23 @@ static int64_t api_reduce(cw_aggregate *u, const cw_reduce *reduce, cw_reduce_do
 
 static int api_cancel(cw_aggregate *u, int64_t ticket)
 {
-    return u == NULL ? -EINVAL : dense_cancel(u->a->dense, u, ticket);
+    int rc = u == NULL ? -EINVAL : collect_cancel(&u->a->collects, u, ticket);
+    return rc == -ENOENT ? dense_cancel(u->a->dense, u, ticket) : rc;
 }
 
-static const cw_aggregate_api api = {sizeof api, api_open, api_close, api_reduce, api_cancel};
+static int64_t api_reduce_scatter(cw_aggregate *u, const cw_reduce *reduce, cw_reduce_done_fn done, void *arg)
+{
+    return u == NULL ? -EINVAL : collect_begin(&u->a->collects, COLLECT_REDUCE_SCATTER, u, u->job, reduce, done, arg);
+}
+
+static int64_t api_allgather(cw_aggregate *u, const cw_reduce *reduce, cw_reduce_done_fn done, void *arg)
+{
+    return u == NULL ? -EINVAL : collect_begin(&u->a->collects, COLLECT_ALLGATHER, u, u->job, reduce, done, arg);
+}
+
+static const cw_aggregate_api api = {
+    sizeof api, api_open, api_close, api_reduce, api_cancel, api_reduce_scatter, api_allgather,
+};
 
 /* ---- Commands ---------------------------------------------------------------------------------------------------- */
 
@@ -191,6 +207,7 @@ static int on_open(cw_svc *s, void *state)
     struct aggregate *a = state;
     a->s = s;
     int rc = dense_open(s, &a->dense);
+    collects_open(&a->collects, s, a->dense);
     rc = rc < 0 ? rc : orders_open(&a->orders, s, a->dense);
     if (rc < 0) {
         dense_close(a->dense);
@@ -204,6 +221,7 @@ static void on_close(cw_svc *s, void *state)
     (void)s;
     orders_close(a->orders);
     dense_close(a->dense);
+    collects_close(&a->collects);
 }
 
 static cw_verdict on_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *rx)

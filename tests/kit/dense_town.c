@@ -195,14 +195,15 @@ int64_t town_reduce(struct fake_net *net, cw_server s, const struct town_plan *p
     r.elements = plan->elements;
     r.flags = plan->flags;
     r.limit = plan->limit;
-    if (plan->members >> s & 1) {
+    bool from_root = (plan->flags & CW_REDUCE_FROM_ROOT) != 0;
+    if (from_root ? s == plan->root : plan->members >> s & 1) {
         c->in = calloc(plan->elements + 1, sizeof *c->in);
         for (uint64_t i = 0; i < plan->elements; i++) {
             c->in[i] = element(s, i);
         }
         r.in = c->in;
     }
-    if (s == plan->root || (plan->flags & CW_REDUCE_TO_ALL) != 0) {
+    if (from_root ? s != plan->root : s == plan->root || (plan->flags & CW_REDUCE_TO_ALL) != 0) {
         c->out = calloc(plan->elements + 1, sizeof *c->out);
         r.out = c->out;
     }

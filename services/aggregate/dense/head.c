@@ -15,6 +15,11 @@ size_t spec_small(const struct spec *s)
     return s->elements <= MESSAGE_SMALL_MOST / element ? (size_t)s->elements * element : 0;
 }
 
+size_t spec_join(const struct spec *s)
+{
+    return (s->flags & CW_REDUCE_FROM_ROOT) != 0 ? 0 : spec_small(s);
+}
+
 bool spec_is_small(const struct spec *s)
 {
     return s->elements == 0 || spec_small(s) > 0;
@@ -260,7 +265,7 @@ static bool take_join(struct reader *r, struct message *m, uint16_t what)
     m->name_length = what;
     m->name = (const char *)reader_take(r, what);
     good = good && m->ticket != 0 && what >= 1 && what <= MESSAGE_NAME_MOST && take_small(r, m);
-    return good && m->bytes == spec_small(&m->spec);
+    return good && m->bytes == spec_join(&m->spec);
 }
 
 static bool take_rest(struct reader *r, struct message *m, uint16_t what)

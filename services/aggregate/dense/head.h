@@ -117,9 +117,11 @@ static inline bool spec_equal(const struct spec *a, const struct spec *b)
 
 /*
  * A vector of at most MESSAGE_SMALL_MOST bytes is small: it goes with the JOIN, and there are no trees. spec_small()
- * gives its bytes; 0 also for a vector that is not small. The type and the operation fit.
+ * gives its bytes; 0 also for a vector that is not small. The type and the operation fit. spec_join() gives the bytes
+ * that go with a JOIN: none when the result is the root's vector.
  */
 size_t spec_small(const struct spec *s);
+size_t spec_join(const struct spec *s);
 bool spec_is_small(const struct spec *s);
 
 /* How many bytes message_encode() writes: of a RESULT its head alone. */

@@ -91,7 +91,7 @@ void member_ask(struct member *m)
     join.digest = m->digest;
     join.name = m->name;
     join.name_length = m->name_length;
-    join.bytes = spec_small(&m->spec);
+    join.bytes = spec_join(&m->spec);
     join.elements = part;
     if (join.bytes > 0) {
         member_copy(m, 0, (size_t)m->spec.elements, part);
@@ -139,7 +139,7 @@ static int check(struct dense *d, const cw_reduce *r, bool contributes)
     size_t element = number_element(r->type, r->combine);
     bool root = cw_server_valid(d->s, r->root) && torus_id(&d->torus, r->root) == d->self;
     bool source = (r->in != NULL) != (r->fill != NULL), sink = (r->out != NULL) != (r->take != NULL);
-    bool to_all = (r->flags & CW_REDUCE_TO_ALL) != 0;
+    bool to_all = (r->flags & CW_REDUCE_TO_ALL) != 0, from_root = (r->flags & CW_REDUCE_FROM_ROOT) != 0;
     if (r->size < sizeof *r || r->name == NULL || r->name_length == 0 || r->name_length > MESSAGE_NAME_MOST ||
         element == 0 || (r->flags & ~(unsigned)CW_REDUCE_FLAGS) != 0 || r->limit.ns < 0 ||
         r->limit.ns > DENSE_LIMIT_MOST.ns || !cw_server_valid(d->s, r->root)) {
@@ -147,10 +147,14 @@ static int check(struct dense *d, const cw_reduce *r, bool contributes)
     }
     bool empty = r->elements == 0; /* then nobody needs memory */
     bool none = r->in == NULL && r->fill == NULL && r->out == NULL && r->take == NULL;
-    if (!(empty && none) && (contributes != source || (root || to_all) != sink)) {
+    bool gives = from_root ? root : contributes, gets = from_root ? !root : root || to_all;
+    if (!(empty && none) && (gives != source || gets != sink)) {
         return -EINVAL;
     }
-    if (to_all && root && !empty && r->out == NULL) {
+    if (from_root && !(to_all && contributes)) {
+        return -EINVAL;
+    }
+    if (to_all && root && !empty && (from_root ? r->in == NULL : r->out == NULL)) {
         return -EINVAL; /* it is sent from there */
     }
     return (!contributes && !root) ? -EINVAL : r->elements > BLOCKS_VECTOR_MOST / element ? -EFBIG : 0;

@@ -159,6 +159,14 @@ static int cut(struct reducer *r, unsigned depth)
     return rc;
 }
 
+/* All servers of the plan have answered. The root's own vector only has to be told. */
+static void all_announced(struct reducer *r)
+{
+    r->state = REDUCER_RUNS;
+    r->finished = (r->caller->spec.flags & CW_REDUCE_FROM_ROOT) != 0;
+    dense_soon(r->d);
+}
+
 static void announce(struct reducer *r, struct message *m)
 {
     struct dense *d = r->d;
@@ -177,8 +185,7 @@ static void announce(struct reducer *r, struct message *m)
     if (failed) {
         reducer_void(r);
     } else if (r->awaited == 0) {
-        r->state = REDUCER_RUNS;
-        dense_soon(d);
+        all_announced(r);
     }
 }
 
@@ -248,8 +255,7 @@ void reducer_announced(struct reducer *r, uint32_t attempt, cw_server from, int 
     case 0:
         set_remove(r->silent, from);
         if (--r->awaited == 0) {
-            r->state = REDUCER_RUNS;
-            vertex_pump(r->vertex);
+            all_announced(r);
         }
         return;
     case -ESTALE: /* its caller has given up, or is of an earlier life; and whoever is no member is asked again */

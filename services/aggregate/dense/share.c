@@ -193,7 +193,8 @@ static void send_piece(struct flight *f)
     f->again = cw_time_add(cw_now(d->s), SHARE_AGAIN);
     if (copy != NULL && to != NULL) {
         message_encode(&m, copy);
-        memcpy(copy + MESSAGE_RESULT_HEAD, (const uint8_t *)c->out + first * c->element, bytes);
+        const uint8_t *result = (c->spec.flags & CW_REDUCE_FROM_ROOT) != 0 ? c->in : c->out;
+        memcpy(copy + MESSAGE_RESULT_HEAD, result + first * c->element, bytes);
         const cw_multicast_content content = {.bytes = copy, .length = MESSAGE_RESULT_HEAD + bytes};
         f->out = d->multicast_api->send(d->multicast, to, count, topic, sizeof topic - 1, &content, sent, f) == 0;
         f->again = cw_now(d->s); /* when the multicast has room again */

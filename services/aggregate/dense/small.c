@@ -5,7 +5,7 @@
 
 void small_take(struct reducer *r, cw_server from, const uint8_t *elements)
 {
-    size_t bytes = spec_small(&r->caller->spec);
+    size_t bytes = spec_join(&r->caller->spec);
     if (bytes > 0) {
         memcpy(r->part + from * bytes, elements, bytes);
     }
@@ -22,15 +22,15 @@ static void deliver(const struct member *m, const void *elements)
     }
 }
 
-void small_finish(struct reducer *r)
+/* Combines the vectors of the contributors; gives how many they are. */
+static uint32_t combine_all(struct reducer *r, uint8_t *sum)
 {
     const struct member *c = r->caller;
-    _Alignas(16) uint8_t sum[MESSAGE_SMALL_MOST];
     size_t bytes = spec_small(&c->spec), n = (size_t)c->spec.elements;
     number_combine_fn combine = number_combine((cw_number)c->spec.type, (cw_combine)c->spec.combine);
     const uint64_t *in_it = AGG_MUTANT(SMALL_LEFT) ? r->members : r->counted;
     uint32_t count = 0;
-    if (c->contributes && n > 0) {
+    if (c->contributes) {
         _Alignas(16) uint8_t own[MESSAGE_SMALL_MOST];
         member_copy(c, 0, n, own);
         small_take(r, r->d->self, own);
@@ -41,16 +41,29 @@ void small_finish(struct reducer *r)
         }
         if (count++ == 0) {
             memcpy(sum, r->part + s * bytes, bytes);
-        } else if (n > 0) {
+        } else {
             combine(sum, r->part + s * bytes, n);
         }
     }
-    if (c->spec.combine == CW_COMBINE_MEAN && n > 0) {
-        number_divide((cw_number)c->spec.type, sum, n, count);
+    return count;
+}
+
+void small_finish(struct reducer *r)
+{
+    const struct member *c = r->caller;
+    _Alignas(16) uint8_t sum[MESSAGE_SMALL_MOST];
+    size_t n = (size_t)c->spec.elements;
+    if (n > 0 && (c->spec.flags & CW_REDUCE_FROM_ROOT) != 0) {
+        member_copy(c, 0, n, sum);
+    } else if (n > 0) {
+        uint32_t count = combine_all(r, sum);
+        if (c->spec.combine == CW_COMBINE_MEAN) {
+            number_divide((cw_number)c->spec.type, sum, n, count);
+        }
     }
     if (n > 0) {
         deliver(c, sum);
-        memcpy(r->part, sum, bytes); /* from there it goes out with the END */
+        memcpy(r->part, sum, spec_small(&c->spec)); /* from there it goes out with the END */
     }
     reducer_end(r, 0, CW_SERVER_NONE);
 }

@@ -107,17 +107,19 @@ static void call(cw_svc *s, void *state, void *arg)
     r.flags = run->flags;
     r.limit = run->limit;
     r.context = c;
-    if (member && run->shared != NULL) {
+    bool from_root = (run->flags & CW_REDUCE_FROM_ROOT) != 0;
+    bool gives = from_root ? root : member;
+    if (gives && run->shared != NULL) {
         r.in = run->shared;
-    } else if (member && run->fill) {
+    } else if (gives && run->fill && !from_root) {
         r.fill = fill;
-    } else if (member) {
+    } else if (gives) {
         c->in = malloc(bytes + 1);
         caller_values(run, k->self, 0, run->elements, c->in);
         r.in = c->in;
     }
     bool to_all = (run->flags & CW_REDUCE_TO_ALL) != 0;
-    if (root || to_all) {
+    if ((root || to_all) && !(root && from_root)) {
         c->out = run->forget && !(root && to_all) ? NULL : calloc(1, bytes + 1);
         r.out = (run->fill || run->forget) && !(root && to_all) ? NULL : c->out;
         r.take = r.out == NULL ? take : NULL;

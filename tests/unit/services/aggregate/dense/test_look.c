@@ -55,7 +55,7 @@ END_TEST
 /* A server that hangs in the middle of it is named within a second; who waits for nobody names nobody. */
 START_TEST(hangs)
 {
-    const struct town_plan plan = {.name = "a", .root = 0, .members = 0x7ffffff, .elements = 3000000};
+    const struct town_plan plan = {.name = "a", .root = 0, .members = 0x7ffffff, .elements = 400000};
     net = town_open();
     town_reduce_all(net, &plan);
     do {

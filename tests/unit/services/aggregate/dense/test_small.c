@@ -118,6 +118,21 @@ START_TEST(mean)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(to_all), SUITE_TEST(to_one), SUITE_TEST(barrier),
-                                          SUITE_TEST(one_leaves), SUITE_TEST(mean)};
+START_TEST(broadcast)
+{
+    const struct town_plan plan = {
+        .name = "a", .root = 4, .members = 0xff, .elements = 5, .flags = CW_REDUCE_TO_ALL | CW_REDUCE_FROM_ROOT};
+    net = town_open();
+    town_reduce_all(net, &plan);
+    fake_net_run(net, CW_SEC(1));
+    for (cw_server s = 0; s < 8; s++) {
+        ck_assert_int_eq(town_calls[s].status, 0);
+        ck_assert(s == 4 || memcmp(town_calls[s].out, town_calls[4].in, plan.elements * sizeof(uint64_t)) == 0);
+    }
+    town_close(net);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(to_all),     SUITE_TEST(to_one), SUITE_TEST(barrier),
+                                          SUITE_TEST(one_leaves), SUITE_TEST(mean),   SUITE_TEST(broadcast)};
 SUITE_MAIN("small", tests)

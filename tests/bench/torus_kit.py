@@ -32,7 +32,8 @@ OPTIONS = None
 def options(parts):
     """Reads the command line. Returns those of the parts that were asked for."""
     global OPTIONS
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", default="build/bin")
     parser.add_argument("--smoke", action="store_true")
     parser.add_argument("--rounds", type=int, default=5)

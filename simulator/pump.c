@@ -286,6 +286,7 @@ static void put_into_card(struct world *w, cw_server s, struct sim_server *h, cw
 {
     if (h->card_count == w->config.cpu_queue) {
         w->totals.flying -= pump_data_packets(frame);
+        relays_left_socket(h, frame);
         pump_lose(w, frame, WORLD_LOSS_CARD);
         return;
     }
@@ -312,7 +313,7 @@ static struct cw_packet *take_from_card(struct sim_server *h)
     }
     h->card_count--;
     frame->next = NULL;
-    relays_taken_from_socket(h, frame);
+    relays_left_socket(h, frame);
     return frame;
 }
 

@@ -241,7 +241,7 @@ void relays_commit(struct world *w, cw_server s, cw_link out, struct cw_packet *
     pump_give(w, s, out, frame);
 }
 
-void relays_taken_from_socket(struct sim_server *h, const struct cw_packet *frame)
+void relays_left_socket(struct sim_server *h, const struct cw_packet *frame)
 {
     if (h->relay != NULL && frame->links != CW_LINKS_NONE) {
         h->relay->handed[__builtin_ctz(frame->links)]--;

@@ -133,8 +133,8 @@ void relays_killed(struct world *w, cw_server s, struct relays_last *last);
 bool relays_take(struct world *w, cw_server s, cw_link port, struct cw_packet *frame);
 /* Takes a frame that was judged a little earlier: it leaves now. */
 void relays_commit(struct world *w, cw_server s, cw_link out, struct cw_packet *frame);
-/* The node gets a frame that waited in the card of h. */
-void relays_taken_from_socket(struct sim_server *h, const struct cw_packet *frame);
+/* A frame that came to h waits in its card no longer: the node gets it, or there was no room for it. */
+void relays_left_socket(struct sim_server *h, const struct cw_packet *frame);
 /* The node of h has sent a frame of so many bytes. */
 void relays_sent(const struct world *w, struct sim_server *h, cw_link link, uint32_t size);
 /* How long frames that go up wait before the node of h, which has a relay, gets them. */

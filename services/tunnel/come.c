@@ -202,16 +202,23 @@ void come_event(struct tunnel *t, const cw_event *ev)
     arm(t);
 }
 
+static cw_span longer(cw_span a, cw_span b)
+{
+    return a.ns > b.ns ? a : b;
+}
+
 int come_open(struct tunnel *t)
 {
     /*
-     * Queues that TCP is not told of make pieces late by as much, whatever was seen before: with less than that, pieces
-     * were given up in worlds in which nothing fails (tests/sim/tunnel/test_tunnel_tcp_world.c).
+     * Queues that TCP is not told of make pieces late by as much, whatever was seen before, and on slow links by more
+     * than is waited for elsewhere: with less than this, pieces were given up where nothing fails.
      */
-    const cw_span target = leave_target(t);
+    const int64_t target = leave_target(t).ns;
     const struct strands_config config = {
         .servers = t->servers,
-        .bounds = {.first = CW_MS(5), .least = target.ns < CW_MS(20).ns ? target : CW_MS(20), .most = CW_MS(20)},
+        .bounds = {.first = longer(CW_MS(5), CW_NS(2 * target)),
+                   .least = CW_NS(target),
+                   .most = longer(CW_MS(20), CW_NS(8 * target))},
         .memory_most = WAITING_MOST,
         .deliver = deliver,
         .drop = drop_piece,

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One TCP connection over the tunnel (service ip), beside the kernel's routes over the same cables.
+
+neighbours  between two neighbours over cables without a rate, beside the kernel's route and beside the least program
+            that does the same (tunnel_bare: a tun, the same cut and join, a packet socket); with what daemons and that
+            program take of the processors for a GB, and the round trip of a ping
+hops        over three hops in 27 servers whose cables have 20 Mb/s, beside the kernel's route, which is one path
+
+Both are iperf3's figures at the receiver. Needs iperf3, ping and iproute2.
+"""
+
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+import torus_kit
+from torus_cache import Network
+from torus_kit import LIMIT_S, SKIP, Lab, median, options, program, rounds, smoke, table, title
+
+PARTS = ["neighbours", "hops"]
+PORT, MTU = "5301", 8944
+PATIENT = ("--tunnel", "--scale", "10")  # long timers: no bench here depends on how soon a death is noticed
+RATE_MBIT = 20
+
+
+class Server:
+    """iperf3 in a server's namespace, for as long as the part runs."""
+
+    def __init__(self, server):
+        self.process = subprocess.Popen(server.inside("iperf3", "-s", "-p", PORT), stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        torus_kit.atexit.register(self.process.kill)
+        end = time.monotonic() + LIMIT_S
+        while f":{int(PORT):04X} " not in server.run("cat", "/proc/net/tcp", "/proc/net/tcp6"):
+            if time.monotonic() > end or self.process.poll() is not None:
+                raise RuntimeError("iperf3 does not listen")
+            time.sleep(0.01)
+
+
+class Bare:
+    """tunnel_bare on both ends of a cable."""
+
+    def __init__(self, near, far):
+        words = program("tunnel_bare")
+        ends = [(near, "px", "1", "2"), (far, "mx", "2", "1")]
+        # As daemons, it goes before other work (docs/testbed.md).
+        self.processes = [
+            subprocess.Popen(server.inside("nice", "-n", "-10", words, "bare0", link, own, other, str(MTU)),
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            for server, link, own, other in ends]
+        for process in self.processes:
+            torus_kit.atexit.register(process.kill)
+            said = process.stderr.readline()
+            if said != "ready\n":
+                raise RuntimeError(f"tunnel_bare: {said}")
+
+    def cpu_ns(self):
+        return sum(task_ns(process.pid) for process in self.processes)
+
+
+def task_ns(pid):
+    with open(f"/proc/{pid}/schedstat", encoding="ascii") as text:
+        return int(text.read().split()[0])
+
+
+def flow(server, address, seconds, cpu_ns=lambda: 0):
+    """Megabits a second at the receiver, segments that TCP sent again, and processor time for a GB."""
+    before = cpu_ns()
+    done = subprocess.run(server.inside("iperf3", "-J", "-p", PORT, "-c", address, "-t", str(seconds)), check=False,
+                          capture_output=True, text=True, timeout=LIMIT_S + seconds)
+    said = json.loads(done.stdout)
+    if done.returncode != 0:
+        raise RuntimeError(f"iperf3 to {address}: {said.get('error')}")
+    received = said["end"]["sum_received"]
+    return {"mbit": received["bits_per_second"] / 1e6, "again": said["end"]["sum_sent"]["retransmits"],
+            "cpu": (cpu_ns() - before) / max(received["bytes"], 1)}  # ns a byte are s a GB
+
+
+def ping(server, address):
+    """The median of groups, in microseconds."""
+    times = []
+    for _ in range(smoke(1, 5)):
+        said = server.run("ping", "-q", "-c", str(smoke(10, 200)), "-i", "0.002", address)
+        times.append(float(re.search(r"= [\d.]+/([\d.]+)/", said)[1]) * 1e3)
+    return {"us": statistics.median(times)}
+
+
+def neighbours():
+    seconds = smoke(1, 2)
+    with Lab("3x1x1", *PATIENT) as lab:
+        near, far = lab["0,0,0"], lab["1,0,0"]
+        near.address("px", "10.77.0.1/24")
+        far.address("mx", "10.77.0.2/24")
+        listens, bare = Server(far), Bare(near, far)
+        daemons = lambda: near.cpu_ns() + far.cpu_ns()
+        flows = rounds(lambda: flow(near, "10.64.1.1", seconds, daemons),
+                       lambda: flow(near, "10.96.2.1", seconds, bare.cpu_ns),
+                       lambda: flow(near, "10.77.0.2", seconds))
+        pings = rounds(*(lambda a=address: ping(near, a) for address in ("10.64.1.1", "10.96.2.1", "10.77.0.2")))
+        title(f"one flow between neighbours, cables without a rate, MTU {MTU} (the kernel's 9000)")
+        mbit = [median(result, "mbit") for result in flows]
+        rows = []
+        for name, result, times, rate in zip(("tunnel", "bare program", "kernel's route"), flows, pings, mbit):
+            rows.append([name, rate, mbit[0] / rate, median(result, "again"), median(result, "cpu"),
+                         median(times, "us")])
+        table(["", "Mb/s", "tunnel of it", "sent again", "s a GB", "ping us"], rows)
+        listens.process.kill()
+
+
+def hops():
+    seconds, length, number = smoke((1, 2, 7), (10, 3, 13))  # of the torus, and of server 1,1,1
+    with Lab(f"{length}x{length}x{length}", "--rate", f"{RATE_MBIT}mbit", *PATIENT) as lab:
+        near, far = lab["0,0,0"], lab["1,1,1"]
+        network = Network(lab, (length,) * 3)
+        listens = Server(far)
+        ends = (f"10.64.{number}.1", network.address((1, 1, 1)))
+        flows = rounds(*(lambda a=address: flow(near, a, seconds) for address in ends))
+        title(f"one flow over three hops, cables of {RATE_MBIT} Mb/s")
+        mbit = [median(result, "mbit") for result in flows]
+        table(["", "Mb/s", "of the kernel's", "sent again"],
+              [[name, rate, rate / mbit[1], median(result, "again")]
+               for name, result, rate in zip(("tunnel, three paths", "kernel's route, one path"), flows, mbit)])
+        listens.process.kill()
+
+
+def main():
+    parts = options(PARTS)
+    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
+        print("skipped: no /dev/net/tun here")
+        sys.exit(SKIP)
+    for needed in "iperf3", "ping":
+        if shutil.which(needed) is None:
+            print(f"skipped: no {needed} here")
+            sys.exit(SKIP)
+    for part in parts:
+        {"neighbours": neighbours, "hops": hops}[part]()
+
+
+if __name__ == "__main__":
+    main()

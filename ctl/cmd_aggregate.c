@@ -53,7 +53,7 @@ static void add_options(const struct call *call, struct request_draft *r)
         request_draft_word(r, "without=1");
     }
     if (limit != NULL) {
-        word_number(r, "limit_ms", limit->number / 1000);
+        word_number(r, "limit_ms", (limit->number + 999) / 1000); /* in whole ms, at least 1 */
     }
 }
 

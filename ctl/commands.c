@@ -75,8 +75,8 @@ static const struct {
     {"last", 1, INT64_MAX, "a whole number from 1 on, as 1000 or 10k"},
     {"weight", 1, 1000, "a whole number from 1 to 1000"},
     {"flags", 0, UINT32_MAX, "a whole number from 0 to 4294967295"},
-    {"limit", 1000, HOUR_US, "a time with its unit from 1ms to 1h, as 5s or 200ms"},
-    {"bytes", 8, INT64_MAX, "a whole number from 8 on, as 50M"},
+    {"limit", 1, HOUR_US, "a time with its unit from 1us to 1h, as 5s or 200ms"},
+    {"bytes", 1, INT64_MAX, "a whole number from 1 on, as 50M"},
     {"expire", 1, 30 * 24 * HOUR_US, "a time with its unit from 1us to 720h, as 5s or 200ms"},
 };
 

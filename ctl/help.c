@@ -22,6 +22,9 @@ static const struct {
      "A change is signed with the operator's key (--key, or CUBEWAY_OPERATOR_KEY) and goes to every server. The page "
      "is "
      "docs/jobs.md."},
+    {"aggregate", "vectors of numbers that are combined on their way: a file of each server becomes one",
+     "They are combined by service aggregate, over six trees that share no cable. The page is "
+     "docs/services/aggregate.md."},
     {"file", "files to many servers at the same time",
      "They go by service multicast, over six trees that share no cable, and appear on each server whole or not at "
      "all."},

@@ -102,6 +102,32 @@ static void to_all(const char *what, cw_dims dims, uint64_t bytes)
     free(vector);
 }
 
+/* Each with a share for each: beside the bound of 6 N / (N - 1) links, which the wires carry 0.986 of. */
+static void collect(const char *what, cw_dims dims, enum caller_kind kind, uint64_t bytes)
+{
+    unsigned n = (unsigned)dims.x * dims.y * dims.z;
+    double wires = 6.0 * n / (n - 1) * 0.986;
+    float *vector = calloc(bytes, 1);
+    cw_time begin = {CW_MS(300).ns};
+    struct caller_run *r = &caller_plan.run[0];
+    caller_plan.runs = 1;
+    *r = (struct caller_run){.kind = kind, .type = CW_NUMBER_FLOAT32, .combine = CW_COMBINE_SUM};
+    snprintf(r->name, sizeof r->name, "each");
+    r->elements = bytes / sizeof *vector / (kind == CALLER_ALLGATHER ? n : 1);
+    r->shared = (const uint8_t *)vector;
+    everybody(r, dims, begin);
+    open_world(dims);
+    double rate = (double)bytes * 8 / (double)cw_time_since(wait_for(what, r, dims), begin).ns;
+    printf("%-34s %4llu MB  %6.3f Gb/s  %.3f of the wires (%.3f)\n", what, (unsigned long long)(bytes / 1000000), rate,
+           rate / wires, wires);
+    fflush(stdout);
+    world_close(world);
+    for (unsigned s = 0; s < n; s++) {
+        free(r->call[s].out);
+    }
+    free(vector);
+}
+
 static int by_size(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -191,6 +217,8 @@ int main(int argc, char **argv)
     reduce("27 to one", (cw_dims){3, 3, 3}, 1, corner, bytes);
     reduce("27 to one, three at once", (cw_dims){3, 3, 3}, 3, three, bytes / 3);
     to_all("27 to all", (cw_dims){3, 3, 3}, bytes);
+    collect("27: reduce-scatter", (cw_dims){3, 3, 3}, CALLER_REDUCE_SCATTER, bytes / 3);
+    collect("27: allgather", (cw_dims){3, 3, 3}, CALLER_ALLGATHER, bytes / 3);
     latency("27: barrier", (cw_dims){3, 3, 3}, 0);
     latency("27: 8 bytes to all", (cw_dims){3, 3, 3}, 1);
     if (!smoke) {

@@ -39,7 +39,7 @@ static const cw_service service = {
     .open = on_open, .close = on_close, .on_packet = on_packet, .on_event = on_event,
 };
 
-/* ---- A multicast --------------------------------------------------------------------------------------------------- */
+/* ---- A multicast ------------------------------------------------------------------------------------------------- */
 
 struct town_multicast town_multicast;
 static struct fake_net *town_net;
@@ -136,7 +136,7 @@ void town_multicast_open(struct fake_net *net)
     fake_offers = offers;
 }
 
-/* ---- The town ------------------------------------------------------------------------------------------------------ */
+/* ---- The town ---------------------------------------------------------------------------------------------------- */
 
 struct fake_net *town_open(void)
 {

@@ -119,7 +119,7 @@ static void call(cw_svc *s, void *state, void *arg)
         r.in = c->in;
     }
     bool to_all = (run->flags & CW_REDUCE_TO_ALL) != 0;
-    if ((root || to_all) && !(root && from_root)) {
+    if ((root || to_all) && !(root && from_root) && run->kind == CALLER_REDUCE) {
         c->out = run->forget && !(root && to_all) ? NULL : calloc(1, bytes + 1);
         r.out = (run->fill || run->forget) && !(root && to_all) ? NULL : c->out;
         r.take = r.out == NULL ? take : NULL;
@@ -127,7 +127,15 @@ static void call(cw_svc *s, void *state, void *arg)
     c->s = s;
     c->self = k->self;
     c->life = k->life;
-    c->ticket = k->api->reduce(k->aggregate, &r, ended, c);
+    if (run->kind == CALLER_REDUCE) {
+        c->ticket = k->api->reduce(k->aggregate, &r, ended, c);
+    } else {
+        c->out = calloc(run->kind == CALLER_ALLGATHER ? r.members : 1, bytes + 1);
+        r.out = c->out;
+        r.take = NULL;
+        c->ticket = run->kind == CALLER_ALLGATHER ? k->api->allgather(k->aggregate, &r, ended, c)
+                                                  : k->api->reduce_scatter(k->aggregate, &r, ended, c);
+    }
     free(list);
 }
 

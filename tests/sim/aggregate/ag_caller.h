@@ -33,7 +33,10 @@ struct caller_call {
     uint8_t *in, *out;
 };
 
+enum caller_kind { CALLER_REDUCE, CALLER_REDUCE_SCATTER, CALLER_ALLGATHER };
+
 struct caller_run {
+    enum caller_kind kind;
     char name[CALLER_NAME];
     uint64_t seed;
     cw_time begin;

@@ -50,7 +50,7 @@ START_TEST(again)
     begin(&plan);
     town_multicast.fail = 1 << 3 | 1 << 1;
     town_multicast.busy = 3;
-    fake_net_run(net, CW_MS(500));
+    fake_net_run(net, CW_MS(120));
     for (cw_server s = 0; s < 5; s++) {
         ck_assert_uint_eq(town_calls[s].ends, 0);
     }

@@ -39,6 +39,10 @@ tunnel status
 tunnel flows
 tunnel explain 10.64.0.1
 hosts
+aggregate reduce sum float32 --from grad.f32 --to 0,0,0:sum.f32
+aggregate check --bytes 8k
+aggregate status
+aggregate cancel 3
 counters
 drops
 top --rounds 1

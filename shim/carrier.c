@@ -231,9 +231,11 @@ uint64_t carrier_speed(const struct carrier *c)
 
 /* ---- What is lost behind us -------------------------------------------------------------------------------------- */
 
+/* What the answers to a question are about. */
 struct sum {
-    uint32_t index;
-    uint64_t frames;
+    struct carrier_loss *losses;
+    unsigned count;
+    struct carrier_loss *now; /* whose answer is read */
 };
 
 /* An attribute of a device's answer: adds what the device itself has dropped. */
@@ -244,7 +246,8 @@ static int add_device(const struct nlattr *attribute, void *data)
     size_t length = mnl_attr_get_payload_len(attribute);
     if (mnl_attr_get_type(attribute) == IFLA_STATS64) {
         memcpy(&stats, mnl_attr_get_payload(attribute), length < sizeof stats ? length : sizeof stats);
-        sum->frames += stats.tx_dropped;
+        sum->now->frames += stats.tx_dropped;
+        sum->now->known = true;
     }
     return MNL_CB_OK;
 }
@@ -261,7 +264,7 @@ static int add_queue(const struct nlattr *attribute, void *data)
     struct gnet_stats_queue stats;
     if (mnl_attr_get_type(attribute) == TCA_STATS_QUEUE && mnl_attr_get_payload_len(attribute) >= sizeof stats) {
         memcpy(&stats, mnl_attr_get_payload(attribute), sizeof stats);
-        sum->frames += stats.drops;
+        sum->now->frames += stats.drops;
     }
     return MNL_CB_OK;
 }
@@ -274,12 +277,16 @@ static int find_counts(const struct nlattr *attribute, void *data)
 /* The word of a queueing discipline of any device. The root counts what those below it drop, too. */
 static int count_queue(const struct nlmsghdr *message, void *data)
 {
-    const struct sum *sum = data;
+    struct sum *sum = data;
     const struct tcmsg *queue = mnl_nlmsg_get_payload(message);
-    if ((uint32_t)queue->tcm_ifindex != sum->index || queue->tcm_parent != TC_H_ROOT) {
-        return MNL_CB_OK;
+    for (unsigned i = 0; i < sum->count && queue->tcm_parent == TC_H_ROOT; i++) {
+        sum->now = &sum->losses[i];
+        if ((uint32_t)queue->tcm_ifindex == sum->now->index && sum->now->known &&
+            mnl_attr_parse(message, sizeof *queue, find_counts, data) < 0) {
+            return MNL_CB_ERROR;
+        }
     }
-    return mnl_attr_parse(message, sizeof *queue, find_counts, data);
+    return MNL_CB_OK;
 }
 
 /* Asks one question, whose head behind the netlink header is `head`, and gives each answer to `count`. */
@@ -301,19 +308,27 @@ static int ask_all(struct mnl_socket *netlink, uint16_t type, uint16_t flags, co
     return rc;
 }
 
-int carrier_lost(uint32_t index, uint64_t *frames)
+int carrier_lost(struct carrier_loss *losses, unsigned count)
 {
-    struct sum sum = {.index = index};
-    const struct ifinfomsg device = {.ifi_family = AF_UNSPEC, .ifi_index = (int)index};
-    const struct tcmsg queue = {.tcm_family = AF_UNSPEC, .tcm_ifindex = (int)index};
+    struct sum sum = {.losses = losses, .count = count};
+    const struct tcmsg queue = {.tcm_family = AF_UNSPEC};
     struct mnl_socket *netlink = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
-    if (netlink == NULL) {
-        return -errno;
+    int rc = netlink == NULL || mnl_socket_bind(netlink, 0, MNL_SOCKET_AUTOPID) < 0 ? -errno : 0;
+    for (unsigned i = 0; i < count; i++) {
+        const struct ifinfomsg device = {.ifi_family = AF_UNSPEC, .ifi_index = (int)losses[i].index};
+        losses[i] = (struct carrier_loss){.index = losses[i].index};
+        sum.now = &losses[i];
+        if (rc >= 0 && losses[i].index != 0) {
+            rc = ask_all(netlink, RTM_GETLINK, NLM_F_ACK, &device, sizeof device, count_device, &sum);
+            rc = rc == -ENODEV ? 0 : rc;
+        }
     }
-    int rc = mnl_socket_bind(netlink, 0, MNL_SOCKET_AUTOPID) < 0 ? -errno : 0;
-    rc = rc < 0 ? rc : ask_all(netlink, RTM_GETLINK, NLM_F_ACK, &device, sizeof device, count_device, &sum);
     rc = rc < 0 ? rc : ask_all(netlink, RTM_GETQDISC, NLM_F_DUMP, &queue, sizeof queue, count_queue, &sum);
-    mnl_socket_close(netlink);
-    *frames = rc < 0 ? 0 : sum.frames;
+    if (netlink != NULL) {
+        mnl_socket_close(netlink);
+    }
+    for (unsigned i = 0; i < count && rc < 0; i++) {
+        losses[i] = (struct carrier_loss){.index = losses[i].index};
+    }
     return rc < 0 ? rc : 0;
 }

@@ -56,10 +56,19 @@ const char *carrier_text(enum carrier_state state);
 uint64_t carrier_speed(const struct carrier *c);
 
 /*
- * What is lost behind us: asks the kernel how many frames the interface with this index has dropped on their way out
- * since it was made, by the device and by its queueing disciplines, whoever sent them. 0; -ENODEV: there is no such
- * interface; or another -errno.
+ * What is lost behind us: how many frames an interface has dropped on their way out since it was made, by the device
+ * and by its queueing disciplines, whoever sent them.
  */
-int carrier_lost(uint32_t index, uint64_t *frames);
+struct carrier_loss {
+    uint32_t index;  /* of the interface; from the caller; 0: none */
+    bool known;      /* false: there is no such interface, or the kernel did not say */
+    uint64_t frames; /* 0 unless known */
+};
+/*
+ * Asks the kernel for all of these interfaces, by one socket and one dump of the queueing disciplines. The kernel
+ * answers under a lock that whoever configures interfaces may hold for a long time: not for the thread of a loop.
+ * 0, or -errno: then none is known.
+ */
+int carrier_lost(struct carrier_loss *losses, unsigned count);
 
 #endif

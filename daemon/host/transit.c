@@ -5,7 +5,9 @@
 #include "base/quantity.h"
 #include "core/node_relay.h"
 #include "daemon/host/log.h"
+#include "daemon/host/offload.h"
 #include "shim/carrier.h"
+#include "shim/clock.h"
 #include "shim/port.h"
 #include "shim/relay.h"
 #include "wire/relay.h"
@@ -39,7 +41,8 @@ struct transit {
         const char *why; /* it has no relay; NULL: it has one */
         char text[TRANSIT_WHY];
         int ifindex;
-        uint64_t lost; /* carrier_lost() when the program was attached */
+        uint64_t lost;   /* by carrier_lost() when the program was attached */
+        uint64_t behind; /* lost since, as of the last look */
         uint64_t ns_per_kib;
         uint64_t handed; /* when the turn began */
         uint64_t taken, sent_until;
@@ -47,7 +50,18 @@ struct transit {
     struct node_relay_config config;
     cw_links attached;
     bool off;
+    /* What devices have dropped is looked at by a thread. NULL: nobody has asked yet. */
+    struct offload *offload;
+    struct transit_look {
+        struct carrier_loss loss[CW_LINK_COUNT];
+        bool under_way; /* `loss` is the thread's */
+        bool ever;      /* there was a look, which began at: */
+        cw_time began;
+    } look;
 };
+
+/* No new look at what devices have dropped before this time has passed since the last one. */
+static const cw_span look_again = CW_SEC(1);
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
@@ -112,7 +126,9 @@ static void attach(struct transit *t, cw_link link, const struct config_link *co
         l->ns_per_kib = UINT64_C(8192) * (uint64_t)CW_NS_PER_SEC / info.bits_per_second;
     }
     relay_pace(t->state, link, l->ns_per_kib, (info.mtu + PORT_OVERHEAD) * l->ns_per_kib * SLACK_FRAMES >> 10);
-    (void)carrier_lost((uint32_t)l->ifindex, &l->lost);
+    struct carrier_loss loss = {.index = (uint32_t)l->ifindex};
+    (void)carrier_lost(&loss, 1); /* 0 where it is not known */
+    l->lost = loss.frames;
     l->why = NULL;
     t->attached |= cw_links_of(link);
 }
@@ -198,6 +214,9 @@ int transit_open(struct transit **out, const struct daemon_config *config,
 void transit_close(struct transit *t)
 {
     if (t != NULL) {
+        if (t->offload != NULL) {
+            offload_close(t->offload);
+        }
         relay_close(t->relay);
         relay_close(t->unused);
         free(t);
@@ -356,14 +375,43 @@ static uint64_t by_reason(const struct relay_counts *counts, uint32_t reason)
     return sum;
 }
 
-/* Frames that the device of a link, which has a relay, has dropped since the program was attached to it. */
-static uint64_t lost_behind(const struct transit_link *l)
+static void look_now(void *arg)
 {
-    uint64_t lost = 0;
-    return carrier_lost((uint32_t)l->ifindex, &lost) == 0 && lost > l->lost ? lost - l->lost : 0;
+    struct transit_look *look = arg;
+    (void)carrier_lost(look->loss, CW_LINK_COUNT); /* what is not known stays as it was */
 }
 
-void transit_counts(const struct transit *t, struct node *n, transit_visit_fn *visit, void *context)
+/* Takes what the thread has found, and lets it look again. */
+static void look_behind(struct transit *t)
+{
+    struct offload_done done;
+    struct transit_look *l = &t->look;
+    if (t->offload == NULL && offload_open(&t->offload, 1) < 0) {
+        t->offload = NULL;
+        return;
+    }
+    if (l->under_way && offload_collect(t->offload, &done, 1) == 1) {
+        l->under_way = false;
+        for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+            struct transit_link *of = &t->link[link];
+            const struct carrier_loss *found = &l->loss[link];
+            of->behind = found->known && found->frames > of->lost ? found->frames - of->lost : of->behind;
+        }
+    }
+    cw_time now = clock_now();
+    if (l->under_way || (l->ever && cw_time_since(now, l->began).ns < look_again.ns)) {
+        return;
+    }
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        l->loss[link].index = t->attached & cw_links_of(link) ? (uint32_t)t->link[link].ifindex : 0;
+    }
+    l->under_way = true;
+    l->ever = true;
+    l->began = now;
+    offload_give(t->offload, look_now, l, t, 0);
+}
+
+void transit_counts(struct transit *t, struct node *n, transit_visit_fn *visit, void *context)
 {
     struct node_service_info info;
     struct relay_counts counts;
@@ -384,8 +432,9 @@ void transit_counts(const struct transit *t, struct node *n, transit_visit_fn *v
     for (uint32_t reason = RELAY_PASSED + 1; reason < RELAY_REASONS; reason++) {
         visit(context, TRANSIT_UP, relay_reason_name((enum relay_reason)reason), by_reason(&counts, reason), 0);
     }
+    look_behind(t);
     for (cw_links left = t->attached; left != CW_LINKS_NONE; left &= (cw_links)(left - 1)) {
         cw_link link = (cw_link)__builtin_ctz(left);
-        visit(context, TRANSIT_LOST, quantity_link_name(link), lost_behind(&t->link[link]), 0);
+        visit(context, TRANSIT_LOST, quantity_link_name(link), t->link[link].behind, 0);
     }
 }

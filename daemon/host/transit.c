@@ -108,7 +108,7 @@ static void attach(struct transit *t, cw_link link, const struct config_link *co
         l->why = "its interface was not there when the daemon started";
         return;
     }
-    int rc = relay_attach(t->relay, link, l->interface, getenv("CUBEWAY_RELAY_CLSACT") != NULL, why);
+    int rc = relay_attach(t->relay, link, l->interface, false, why);
     if (rc < 0) {
         snprintf(l->text, sizeof l->text, "%s", why);
         l->why = l->text;

@@ -3,15 +3,22 @@
  * cmd_tunnel.c - the network of the server (service ip): its state, its flows, whose an address is, and the names of
  * all servers, for /etc/hosts. It asks by `cwctl service ip`.
  */
+#define _GNU_SOURCE /* asprintf, mkostemp */
 #include "ctl/commands.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-enum { NAME = 96, PATH = 1024 };
+enum {
+    NAME = 96,
+    RIGHTS = 07777,
+    RIGHTS_NEW = 0644, /* all programs of a machine read such a file */
+};
 
 /* Asks for `words` of them; the last one may be NULL. Gives the exit code; EXIT_FINE: there are rows. */
 static int ask(const struct call *call, const char *command, const char *word, struct rows *rows)
@@ -200,54 +207,122 @@ static void write_hosts(const struct rows *rows, FILE *out)
     }
 }
 
-/* Copies the file but for what stands between our two lines. False: it has our first line and not our last one. */
-static bool copy_others(FILE *in, FILE *out)
+/*
+ * Copies the file but for what stands between our two lines. 0; -EILSEQ: it has our first line and not our last one;
+ * or what reading has failed with. Whether all was written, ferror(out) says.
+ */
+static int copy_others(FILE *in, FILE *out)
 {
     char *line = NULL;
     size_t room = 0;
     bool ours = false;
-    while (in != NULL && getline(&line, &room, in) > 0) {
-        line[strcspn(line, "\n")] = '\0';
+    errno = 0;
+    for (ssize_t length; (length = getline(&line, &room, in)) > 0;) {
+        length -= line[length - 1] == '\n';
+        line[length] = '\0';
         bool begins = strcmp(line, begins_here) == 0, ends = ours && strcmp(line, ends_here) == 0;
         ours = (ours || begins) && !ends;
         if (!ours && !ends) {
-            fprintf(out, "%s\n", line);
+            fwrite(line, 1, (size_t)length, out);
+            fputc('\n', out);
         }
     }
+    int rc = feof(in) ? 0 : errno != 0 ? -errno : -EIO;
     free(line);
-    return !ours;
+    return rc == 0 && ours ? -EILSEQ : rc;
+}
+
+/* The new file has the owner and the rights of the former one. Access lists and labels are not copied. */
+static int keep_rights(const struct stat *former, int fd)
+{
+    struct stat own;
+    int rc = fstat(fd, &own) < 0 ? -errno : 0;
+    if (rc == 0 && (own.st_uid != former->st_uid || own.st_gid != former->st_gid)) {
+        rc = fchown(fd, former->st_uid, former->st_gid) < 0 ? -errno : 0;
+    }
+    return rc == 0 && fchmod(fd, former->st_mode & RIGHTS) < 0 ? -errno : rc;
+}
+
+/* All lines of `in` (NULL: there is none) but the former block, and the new block, are on the disk. */
+static int write_fresh(FILE *in, const struct rows *rows, FILE *out)
+{
+    int rc = in != NULL ? copy_others(in, out) : 0;
+    fprintf(out, "%s\n", begins_here);
+    write_hosts(rows, out);
+    fprintf(out, "%s\n", ends_here);
+    errno = 0;
+    if (rc == 0 && (fflush(out) != 0 || ferror(out))) {
+        rc = errno != 0 ? -errno : -EIO;
+    }
+    return rc == 0 && fsync(fileno(out)) < 0 ? -errno : rc;
+}
+
+/* Writes the new file beside the one at `path`, which is no symbolic link, and puts it in that one's place. */
+static int replace(const char *path, FILE *in, const struct rows *rows)
+{
+    struct stat former = {.st_mode = RIGHTS_NEW};
+    char *fresh = NULL;
+    if (in != NULL && fstat(fileno(in), &former) < 0) {
+        return -errno;
+    }
+    if (in != NULL && !S_ISREG(former.st_mode)) {
+        return -EINVAL;
+    }
+    if (asprintf(&fresh, "%s.XXXXXX", path) < 0) {
+        return -ENOMEM;
+    }
+    int fd = mkostemp(fresh, O_CLOEXEC);
+    FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+    int rc = out == NULL ? -errno : 0;
+    rc = rc < 0 ? rc : in != NULL ? keep_rights(&former, fd) : fchmod(fd, RIGHTS_NEW) < 0 ? -errno : 0;
+    rc = rc < 0 ? rc : write_fresh(in, rows, out);
+    if (out != NULL) {
+        fclose(out); /* all of it is on the disk, or the file goes */
+    } else if (fd >= 0) {
+        close(fd);
+    }
+    rc = rc == 0 && rename(fresh, path) < 0 ? -errno : rc;
+    if (rc < 0 && fd >= 0) {
+        (void)unlink(fresh);
+    }
+    free(fresh);
+    return rc;
 }
 
 /*
- * The file with our block in the place of the former one, or at its end. The new file is written beside the old one
- * and takes its place; where that cannot be done, as with a file that is mounted, it is written into. Gives -errno.
+ * The file with our block at its end, and without the former one. Where the path is a symbolic link, the file that it
+ * leads to is meant, and the link stays. 0; -EILSEQ: the former block has no end; -EINVAL: it is no regular file;
+ * -EBUSY: something is mounted there; or another -errno. The file is as it was then.
  */
-static int keep_block(const char *path, const struct rows *rows, bool *torn)
+static int keep_block(const char *path, const struct rows *rows)
 {
-    char fresh[PATH];
-    FILE *in = fopen(path, "re");
-    if (in == NULL && errno != ENOENT) {
-        return -errno;
+    struct stat link;
+    char *real = realpath(path, NULL);
+    if (real == NULL && (errno != ENOENT || lstat(path, &link) == 0)) {
+        return -errno; /* a link that leads nowhere is none that we make a file of */
     }
-    snprintf(fresh, sizeof fresh, "%s.cubeway", path);
-    FILE *out = fopen(fresh, "we");
-    int rc = out == NULL ? -errno : 0;
-    *torn = rc == 0 && !copy_others(in, out);
-    if (rc == 0) {
-        fprintf(out, "%s\n", begins_here);
-        write_hosts(rows, out);
-        fprintf(out, "%s\n", ends_here);
-        rc = ferror(out) || fflush(out) != 0 ? -EIO : 0;
-        rc = fclose(out) != 0 ? -EIO : rc;
-        rc = rc == 0 && !*torn && rename(fresh, path) < 0 ? -errno : rc;
-        if (rc < 0 || *torn) {
-            (void)unlink(fresh);
-        }
-    }
+    FILE *in = real != NULL ? fopen(real, "re") : NULL;
+    int rc = real != NULL && in == NULL ? -errno : replace(real != NULL ? real : path, in, rows);
     if (in != NULL) {
         fclose(in);
     }
+    free(real);
     return rc;
+}
+
+static const char *why_not(int rc)
+{
+    switch (rc) {
+    case -EILSEQ:
+        return "the line \"# End of cwctl hosts\" is missing: write it behind our names";
+    case -EINVAL:
+        return "it is no regular file";
+    case -EBUSY:
+        return "the file is mounted there, as in a container, and cannot be replaced: take the lines of cwctl hosts, "
+               "and write them into it";
+    default:
+        return strerror(-rc);
+    }
 }
 
 int run_hosts(struct call *call)
@@ -255,12 +330,10 @@ int run_hosts(struct call *call)
     struct rows rows = {NULL, 0, 0};
     const struct arguments_given *path = call_given(call, "write");
     int code = ask(call, "hosts", NULL, &rows);
-    bool torn = false;
     if (code == EXIT_FINE && path != NULL) {
-        int rc = keep_block(path->text, &rows, &torn);
-        if (rc < 0 || torn) {
-            fprintf(call->errors, "cwctl: %s: %s\n", path->text,
-                    torn ? "the line \"# End of cwctl hosts\" is missing: write it behind our names" : strerror(-rc));
+        int rc = keep_block(path->text, &rows);
+        if (rc < 0) {
+            fprintf(call->errors, "cwctl: %s: %s\n", path->text, why_not(rc));
             code = EXIT_NO;
         }
     } else if (code == EXIT_FINE && call->arguments->json) {

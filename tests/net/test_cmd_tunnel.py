@@ -79,6 +79,30 @@ class Tunnel(ctl_kit.Case):
         with open(file, encoding="utf-8") as written:
             self.assertEqual(written.read(), text.replace("# End", "# The end"))
         self.refused("hosts --write /nonexistent/hosts", "No such file", code=1)
+        self.refused("hosts --write /dev/null", "no regular file", code=1)
+
+    def test_hosts_keeps_what_is_not_its_own(self):
+        folder = tempfile.mkdtemp(dir=self.folder)
+        file, link, nowhere = (os.path.join(folder, name) for name in ("file", "link", "nowhere"))
+        others = b"127.0.0.1 localhost\n# a\0b\n::1 localhost"
+        with open(file, "wb") as out:
+            out.write(others)
+        os.chmod(file, 0o640)
+        os.symlink("file", link)
+        os.symlink("absent", nowhere)
+        os.symlink("/dev/null", file + ".cubeway")  # the name that the new file had once
+        former = os.umask(0o077)
+        try:
+            self.cwctl("hosts --write " + link)
+            self.cwctl("hosts --write " + os.path.join(folder, "new"))
+        finally:
+            os.umask(former)
+        with open(file, "rb") as written:
+            self.assertTrue(written.read().startswith(others + b"\n# Made by"))
+        self.assertEqual((stat.S_IMODE(os.stat(file).st_mode), os.readlink(link)), (0o640, "file"))
+        self.assertEqual(stat.S_IMODE(os.stat(os.path.join(folder, "new")).st_mode), 0o644)
+        self.refused("hosts --write " + nowhere, "No such file", code=1)
+        self.assertEqual(sorted(os.listdir(folder)), ["file", "file.cubeway", "link", "new", "nowhere"])
 
 
 if __name__ == "__main__":

@@ -15,6 +15,9 @@
 #include <unistd.h>
 
 #define HOSTS "/etc/hosts"
+/* Between a line that begins so and this one are the names of a lab. */
+#define BEGIN "# The servers of lab "
+#define END "# End of the servers of that lab, by cwlab\n"
 
 void names_write(const struct lab *lab, FILE *out)
 {
@@ -36,28 +39,41 @@ void names_write(const struct lab *lab, FILE *out)
     }
 }
 
-static void copy_hosts(FILE *out)
+/* Copies the machine's file, without the names of labs: what we see may be the file that another lab has lent. */
+static int copy_hosts(FILE *out)
 {
-    char piece[4096];
+    char *line = NULL;
+    size_t room = 0;
+    bool lent = false;
     FILE *in = fopen(HOSTS, "re");
     if (in == NULL) {
-        return;
+        return errno == ENOENT ? 0 : -errno;
     }
-    for (size_t n; (n = fread(piece, 1, sizeof piece, in)) > 0;) {
-        fwrite(piece, 1, n, out);
+    errno = 0;
+    for (ssize_t length; (length = getline(&line, &room, in)) > 0;) {
+        bool ends = lent && strcmp(line, END) == 0;
+        lent = (lent || strncmp(line, BEGIN, strlen(BEGIN)) == 0) && !ends;
+        if (!lent && !ends) {
+            fwrite(line, 1, (size_t)length, out);
+            if (line[length - 1] != '\n') {
+                fputc('\n', out);
+            }
+        }
     }
+    int rc = feof(in) ? 0 : errno != 0 ? -errno : -EIO;
+    free(line);
     fclose(in);
-    fputc('\n', out);
+    return rc;
 }
 
-/* Does this process see the names of the lab already, as a child of another cwlab exec? */
+/* Does this process see names whose title begins so, as a child of another cwlab exec? */
 static bool has_names(const char *title)
 {
     char line[LAB_PATH + LAB_NAME + 64];
     bool found = false;
     FILE *in = fopen(HOSTS, "re");
     while (in != NULL && !found && fgets(line, sizeof line, in) != NULL) {
-        found = strcmp(line, title) == 0;
+        found = strncmp(line, title, strlen(title)) == 0;
     }
     if (in != NULL) {
         fclose(in);
@@ -74,13 +90,23 @@ static int write_file(const struct lab *lab, const char *title, char path[static
     int fd = mkstemp(fresh);
     FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
     if (out == NULL) {
-        return -errno;
+        int rc = -errno;
+        if (fd >= 0) {
+            close(fd);
+            (void)unlink(fresh);
+        }
+        return rc;
     }
     (void)fchmod(fd, 0644);
-    copy_hosts(out);
+    int rc = copy_hosts(out);
     fputs(title, out);
     names_write(lab, out);
-    int rc = fclose(out) == 0 && rename(fresh, path) == 0 ? 0 : -errno;
+    fputs(END, out);
+    errno = 0;
+    bool whole = fflush(out) == 0 && !ferror(out);
+    rc = rc == 0 && !whole ? (errno != 0 ? -errno : -EIO) : rc;
+    rc = fclose(out) != 0 && rc == 0 ? -errno : rc;
+    rc = rc == 0 && rename(fresh, path) < 0 ? -errno : rc;
     if (rc < 0) {
         (void)unlink(fresh);
     }
@@ -90,7 +116,7 @@ static int write_file(const struct lab *lab, const char *title, char path[static
 int names_lend(const struct lab *lab)
 {
     char path[LAB_PATH], title[LAB_PATH + LAB_NAME + 64];
-    snprintf(title, sizeof title, "# The servers of lab %s (%s), by cwlab\n", lab->name, lab->folder);
+    snprintf(title, sizeof title, BEGIN "%s (%s), by cwlab\n", lab->name, lab->folder);
     if (has_names(title)) {
         return 0;
     }
@@ -101,6 +127,9 @@ int names_lend(const struct lab *lab)
     /* What is mounted here is seen by nobody else. */
     if (rc == 0 && mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0) {
         rc = -errno;
+    }
+    if (rc == 0 && has_names(BEGIN)) {
+        (void)umount2(HOSTS, MNT_DETACH); /* or ours goes on top of it */
     }
     if (rc == 0 && mount(path, HOSTS, NULL, MS_BIND, NULL) < 0) {
         rc = -errno;

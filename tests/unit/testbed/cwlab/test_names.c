@@ -46,6 +46,22 @@ static bool known(const char *line)
     return found;
 }
 
+static unsigned known_lines(void)
+{
+    char *line = NULL;
+    size_t room = 0;
+    unsigned count = 0;
+    FILE *in = fopen("/etc/hosts", "r");
+    while (in != NULL && getline(&line, &room, in) > 0) {
+        count++;
+    }
+    free(line);
+    if (in != NULL) {
+        fclose(in);
+    }
+    return count;
+}
+
 /* Only programs of the lab see them. */
 START_TEST(lent)
 {
@@ -53,6 +69,7 @@ START_TEST(lent)
     char why[LAB_WHY];
     struct lab lab = lab_of(2, 1, 1);
     const char *folder = place_make();
+    const unsigned machine = known_lines();
     ck_assert_int_eq(lab_place(&lab, "t", why), 0);
     ck_assert_int_eq(lab_make_folder(&lab), 0);
     ck_assert(!known(line));
@@ -60,6 +77,16 @@ START_TEST(lent)
         ck_assert(known(line));
         ck_assert_int_eq(names_lend(&lab), 0); /* once more, as exec inside of exec does */
         ck_assert(known(line));
+        /* Another lab has the same names: those of the first one go, and whatever the machine's file says stays. */
+        struct lab other = lab_of(1, 1, 2);
+        ck_assert_int_eq(lab_place(&other, "u", why), 0);
+        ck_assert_int_eq(lab_make_folder(&other), 0);
+        ck_assert_int_eq(names_lend(&other), 0);
+        ck_assert(known("10.64.1.1 0-0-1.cube s1.cube\n"));
+        ck_assert(!known(line) && known_lines() == machine + 2 + 4);
+        ck_assert_int_eq(names_lend(&lab), 0);
+        ck_assert(known(line) && !known("10.64.1.1 0-0-1.cube s1.cube\n"));
+        ck_assert(known_lines() == machine + 2 + 4);
     }
     place_remove(folder);
 }

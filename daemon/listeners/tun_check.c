@@ -74,9 +74,9 @@ void tun_check(const struct daemon_config *config, struct preflight *p)
                                   .place = known ? &place : NULL,
                                   .force = strcmp(option_of(s, "force", "no"), "yes") == 0};
     int rc = tun_device_check(&wish, &fault, why);
-    if (rc < 0) {
-        bool given = option_of(s, tun_fault_option(fault), NULL) != NULL;
+    if (rc < 0 || why[0] != '\0') {
+        bool given = rc < 0 && option_of(s, tun_fault_option(fault), NULL) != NULL;
         snprintf(key, sizeof key, KEY "%s%s", given ? ".options." : "", given ? tun_fault_option(fault) : "");
-        preflight_tell(config, p, rc != -EACCES, key, why);
+        preflight_tell(config, p, rc < 0 && rc != -EACCES, key, why);
     }
 }

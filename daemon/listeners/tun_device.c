@@ -238,23 +238,35 @@ static int open_tun(const char *name, bool *udp, char why[static TUN_DEVICE_WHY]
     return fd;
 }
 
-/* Are the network's subnets free on this machine? */
+/* Are the network's subnets free on this machine? 0: why[], which is "" before, may be a warning. */
 static int check_routes(const struct tun_wish *wish, unsigned index, enum tun_fault *fault,
                         char why[static TUN_DEVICE_WHY])
 {
     const struct ip_address *const own[] = {&wish->place->own4, &wish->place->own6};
     const uint8_t length[] = {wish->place->length4, PREFIX6}, each[] = {EACH4, EACH6};
-    for (unsigned i = 0; i < 2; i++) {
-        char found[TUN_ROUTES_TEXT], text[ADDRESS_TEXT_BYTES];
+    for (unsigned i = 0; i < 2 && !wish->force; i++) {
+        struct tun_routes_found found;
+        char text[ADDRESS_TEXT_BYTES];
+        const enum tun_fault which = i == 0 ? TUN_FAULT_SUBNET : TUN_FAULT_SUBNET6;
         const struct tun_routes_place place = {*own[i], length[i], each[i], index};
-        int rc = wish->force ? 0 : tun_routes_find(&place, found);
+        const struct ip_address subnet = tun_routes_subnet(own[i], length[i]);
+        int rc = tun_routes_find(&place, &found);
         if (rc == 1) {
-            const struct ip_address subnet = tun_routes_subnet(own[i], length[i]);
-            *fault = i == 0 ? TUN_FAULT_SUBNET : TUN_FAULT_SUBNET6;
+            *fault = which;
             return refuse(why, -EEXIST,
                           "device %s: this machine has another route to %s, which overlaps with the network's %s/%u: "
                           "remove that route, set the option %s on all servers, or set force = yes",
-                          wish->name, found, address_text(&subnet, text), length[i], tun_fault_option(*fault));
+                          wish->name, found.inside, address_text(&subnet, text), length[i], tun_fault_option(which));
+        }
+        if (why[0] == '\0' && rc < 0) {
+            (void)refuse(why, 0,
+                         "device %s: whether another route overlaps with the network's %s/%u cannot be told: %s",
+                         wish->name, address_text(&subnet, text), length[i], strerror(-rc));
+        } else if (why[0] == '\0' && found.around[0] != '\0') {
+            (void)refuse(why, 0,
+                         "device %s: this machine has another route to %s, out of which the network takes %s/%u: set "
+                         "the option %s on all servers if these addresses are needed there",
+                         wish->name, found.around, address_text(&subnet, text), length[i], tun_fault_option(which));
         }
     }
     return 0;
@@ -303,6 +315,7 @@ static int set_up(const struct tun_wish *wish, bool *six, enum tun_fault *fault,
 
 static int check_name(const char *name, char why[static TUN_DEVICE_WHY])
 {
+    why[0] = '\0';
     if (name[0] == '\0' || strlen(name) >= IFNAMSIZ || strpbrk(name, "/ %") != NULL) {
         return refuse(why, -EINVAL, "device \"%s\": expected a name of 1 to %d letters and digits", name, IFNAMSIZ - 1);
     }

@@ -39,14 +39,14 @@ struct tun_device {
 
 /*
  * Makes the device, whose descriptor the caller closes. -errno; what is at fault in *fault, and in why[] a sentence
- * that names the device and says what to do.
+ * that names the device and says what to do. 0: why[] is "", or such a sentence as a warning.
  */
 CW_MUST_CHECK int tun_device_open(struct tun_device *out, const struct tun_wish *wish, enum tun_fault *fault,
                                   char why[static TUN_DEVICE_WHY]);
 
 /*
  * Would tun_device_open() succeed? Makes nothing and needs no right; the device may be there, of a daemon that runs.
- * -errno as above; -EACCES: whoever asks may not open /dev/net/tun, which says nothing of the daemon.
+ * -errno and warnings as above; -EACCES: whoever asks may not open /dev/net/tun, which says nothing of the daemon.
  */
 CW_MUST_CHECK int tun_device_check(const struct tun_wish *wish, enum tun_fault *fault, char why[static TUN_DEVICE_WHY]);
 

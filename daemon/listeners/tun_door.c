@@ -148,6 +148,9 @@ static int make_device(struct tun_door *d, struct host *h, const char *name, str
     enum tun_fault fault;
     int rc = tun_device_open(out, &wish, &fault, problem);
     if (rc == 0) {
+        if (problem[0] != '\0') {
+            LOG(host_log(h), CW_LOG_WARN, "the network overlaps with routes of this machine", {"why", problem});
+        }
         return 0;
     }
     snprintf(key, sizeof key, "service \"%s\".options.%s", TUNNEL_NAME, tun_fault_option(fault));

@@ -8,12 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BYTES = 32768 };
+enum { BYTES = 32768, TRIES = 10 };
 
 struct looking {
     const struct tun_routes_place *place;
-    char *out;
-    bool found;
+    struct tun_routes_found *out;
 };
 
 size_t tun_routes_bytes(const struct ip_address *a)
@@ -36,9 +35,8 @@ static bool same(const struct ip_address *a, const struct ip_address *b, uint8_t
     return memcmp(c.b, d.b, tun_routes_bytes(a)) == 0;
 }
 
-/* Is a route to that prefix by that device in the network's way? */
-static bool is_in_the_way(const struct tun_routes_place *place, const struct ip_address *to, uint8_t length,
-                          unsigned index)
+/* Has a route to that prefix by that device to do with the network's subnet? */
+static bool overlaps(const struct tun_routes_place *place, const struct ip_address *to, uint8_t length, unsigned index)
 {
     if (length == 0 || (index != 0 && index == place->index)) {
         return false;
@@ -62,8 +60,7 @@ static int on_attribute(const struct nlattr *a, void *context)
 static bool is_of_interest(const struct rtmsg *r, const struct ip_address *own)
 {
     bool family = r->rtm_family == (own->version == 4 ? AF_INET : AF_INET6);
-    return family && r->rtm_type != RTN_LOCAL && r->rtm_type != RTN_BROADCAST && r->rtm_type != RTN_MULTICAST &&
-           r->rtm_type != RTN_ANYCAST && (r->rtm_flags & RTM_F_CLONED) == 0;
+    return family && r->rtm_type == RTN_UNICAST && (r->rtm_flags & RTM_F_CLONED) == 0;
 }
 
 static int on_route(const struct nlmsghdr *m, void *context)
@@ -73,7 +70,7 @@ static int on_route(const struct nlmsghdr *m, void *context)
     const struct ip_address *own = &l->place->own;
     const struct nlattr *table[RTA_MAX + 1] = {NULL};
     struct ip_address to = {.version = own->version};
-    if (l->found || !is_of_interest(r, own)) {
+    if (!is_of_interest(r, own)) {
         return MNL_CB_OK;
     }
     (void)mnl_attr_parse(m, sizeof *r, on_attribute, table);
@@ -83,13 +80,13 @@ static int on_route(const struct nlmsghdr *m, void *context)
     }
     memcpy(to.b, mnl_attr_get_payload(destination), tun_routes_bytes(own));
     unsigned index = device != NULL ? mnl_attr_get_u32(device) : 0;
-    if (!is_in_the_way(l->place, &to, r->rtm_dst_len, index)) {
+    char *out = r->rtm_dst_len >= l->place->length ? l->out->inside : l->out->around;
+    if (out[0] != '\0' || !overlaps(l->place, &to, r->rtm_dst_len, index)) {
         return MNL_CB_OK;
     }
     char text[ADDRESS_TEXT_BYTES], name[IF_NAMESIZE] = "";
     bool named = index != 0 && if_indextoname(index, name) != NULL;
-    snprintf(l->out, TUN_ROUTES_TEXT, "%s/%u%s%s", address_text(&to, text), r->rtm_dst_len, named ? " by " : "", name);
-    l->found = true;
+    snprintf(out, TUN_ROUTES_TEXT, "%s/%u%s%s", address_text(&to, text), r->rtm_dst_len, named ? " by " : "", name);
     return MNL_CB_OK;
 }
 
@@ -117,15 +114,21 @@ static int dump(struct mnl_socket *s, struct looking *l)
     return rc < 0 ? -errno : 0;
 }
 
-int tun_routes_find(const struct tun_routes_place *place, char out[static TUN_ROUTES_TEXT])
+int tun_routes_find(const struct tun_routes_place *place, struct tun_routes_found *out)
 {
     struct looking l = {.place = place, .out = out};
-    struct mnl_socket *s = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
-    if (s == NULL) {
-        return -errno;
+    int rc = -EINTR;
+    for (unsigned i = 0; i < TRIES && rc == -EINTR; i++) {
+        struct mnl_socket *s = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC); /* another one may have answers left */
+        *out = (struct tun_routes_found){.inside = ""};
+        rc = s == NULL ? -errno : dump(s, &l);
+        if (s != NULL) {
+            mnl_socket_close(s);
+        }
     }
-    out[0] = '\0';
-    int rc = dump(s, &l);
-    mnl_socket_close(s);
-    return rc < 0 ? rc : l.found;
+    if (rc < 0) {
+        *out = (struct tun_routes_found){.inside = ""};
+        return rc;
+    }
+    return out->inside[0] != '\0';
 }

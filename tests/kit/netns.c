@@ -239,6 +239,27 @@ void netns_address(const char *name, const char *address, unsigned prefix)
     ask(&m, "give an address to", name);
 }
 
+void netns_blackhole(const char *to, unsigned prefix)
+{
+    struct message m;
+    struct in_addr bytes;
+    m.head = mnl_nlmsg_put_header(m.bytes);
+    m.head->nlmsg_type = RTM_NEWROUTE;
+    m.head->nlmsg_flags = NLM_F_CREATE | NLM_F_EXCL;
+    struct rtmsg *body = mnl_nlmsg_put_extra_header(m.head, sizeof *body);
+    body->rtm_family = AF_INET;
+    body->rtm_dst_len = (uint8_t)prefix;
+    body->rtm_table = RT_TABLE_MAIN;
+    body->rtm_protocol = RTPROT_STATIC;
+    body->rtm_scope = RT_SCOPE_UNIVERSE;
+    body->rtm_type = RTN_BLACKHOLE;
+    if (inet_pton(AF_INET, to, &bytes) != 1) {
+        fail("make a route to", to, EINVAL);
+    }
+    mnl_attr_put(m.head, RTA_DST, sizeof bytes, &bytes);
+    ask(&m, "make a route to", to);
+}
+
 /* The time that bytes take at the rate, in the kernel's ticks for queueing: 64 ns each since Linux 2.6.31. */
 static uint32_t ticks(uint64_t bits_per_second, uint32_t bytes)
 {

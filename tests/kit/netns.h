@@ -30,6 +30,8 @@ void netns_delete(const char *name);
 void netns_promiscuous(const char *name, bool on);
 /* Gives the interface an address, such as "10.1.0.1" with 24 bits of prefix. */
 void netns_address(const char *name, const char *address, unsigned prefix);
+/* A route that leads nowhere: to what is refused without a word. */
+void netns_blackhole(const char *to, unsigned prefix);
 /* Shapes what leaves by the interface; more than limit bytes in its queue are dropped. */
 void netns_tbf(const char *name, uint64_t bits_per_second, uint32_t burst, uint32_t limit);
 

@@ -74,7 +74,30 @@ START_TEST(what_is_wrong)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(nothing_is_wrong), SUITE_TEST(what_is_wrong)};
+/* A route around the subnet is told, and is no mistake. */
+START_TEST(what_is_worth_a_warning)
+{
+    struct said said;
+    netns_enter();
+    netns_veth("vpn", "far", 1500, -1);
+    netns_address("vpn", "10.1.0.1", 8);
+    if (access("/dev/net/tun", R_OK | W_OK) != 0) {
+        return; /* that would be told, and nothing else */
+    }
+    struct preflight p = look(HERE "service ip { }\n", &said);
+    ck_assert_uint_eq(p.mistakes, 0);
+    ck_assert_uint_eq(p.warnings, 1);
+    ck_assert_msg(strstr(said.text[0],
+                         ":2: warning: service \"ip\": device cw0: this machine has another route to 10.0.0.0/8 by "
+                         "vpn, out of which the network takes 10.64.0.0/12") != NULL,
+                  "%s", said.text[0]);
+    p = look(HERE "service ip { options { force = yes } }\n", &said);
+    ck_assert_uint_eq(p.mistakes + p.warnings, 0);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(nothing_is_wrong), SUITE_TEST(what_is_wrong),
+                                          SUITE_TEST(what_is_worth_a_warning)};
 
 int main(void)
 {

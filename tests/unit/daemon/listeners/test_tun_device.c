@@ -166,8 +166,14 @@ START_TEST(routes_of_others)
     ck_assert_msg(fd >= 0, "%s", why);
     close(fd);
     netns_delete("other");
+    netns_veth("other", "far", 1500, -1);
+    netns_address("other", "10.1.0.1", 8);
     fd = open_device("cw0");
-    ck_assert_msg(fd >= 0, "%s", why);
+    ck_assert_msg(fd >= 0 && strstr(why, "another route to 10.0.0.0/8 by other") != NULL, "%s", why);
+    close(fd);
+    netns_delete("other");
+    fd = open_device("cw0");
+    ck_assert_msg(fd >= 0 && why[0] == '\0', "%s", why);
     ck_assert_int_eq(ioctl(fd, TUNSETPERSIST, 1), 0);
     close(fd);
     ck_assert_uint_ne(if_nametoindex("cw0"), 0);
@@ -224,6 +230,8 @@ START_TEST(checked_in_advance)
     ck_assert_int_eq(tun_device_check(&wish, &fault, why), 0); /* a daemon that runs is no mistake */
     close(fd);
     netns_address("taken", "10.1.2.3", 8);
+    ck_assert_msg(tun_device_check(&wish, &fault, why) == 0 && strstr(why, "10.0.0.0/8 by taken") != NULL, "%s", why);
+    netns_address("taken", "10.65.2.3", 16);
     ck_assert_int_eq(tun_device_check(&wish, &fault, why), -EEXIST);
     ck_assert(fault == TUN_FAULT_SUBNET);
 }

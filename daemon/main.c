@@ -523,6 +523,7 @@ static bool open_all(struct daemon *d)
         return fail(d, "rights cannot be limited", why);
     }
     (void)lint_links(&d->config, log_warning, d);
+    (void)lint_timers(&d->config, log_warning, d);
     if (!open_state(d, &incarnation) || !open_links(d) || !open_jobs(d) || !open_files(d) ||
         !open_host(d, incarnation) || !listen_to_signals(d) || !open_doors(d)) {
         return false;

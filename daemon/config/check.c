@@ -170,6 +170,10 @@ void config_check(const struct daemon_config *c, struct config_report *r)
                 "expected hold >= dead + flood_bound, dead >= 2 hello and damp_max >= damp: otherwise keys could be "
                 "delivered at two servers");
     }
+    if (!r->timers && c->transit == CONFIG_TRANSIT_KERNEL && c->timers.dead.ns < 3 * c->timers.hello.ns) {
+        r->tell(r, "timers",
+                "transit = kernel needs dead >= 3 hello: with less, a lease ends whenever an echo is late");
+    }
     if (!r->queue && (c->queue_bytes < 9000 || c->hold_bytes < 9000)) {
         r->tell(r, "queue", "bytes and hold_bytes must hold one packet of 9000");
     }

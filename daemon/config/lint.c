@@ -74,6 +74,18 @@ unsigned lint_links(const struct daemon_config *c, config_mistake_fn *tell, void
     return count;
 }
 
+unsigned lint_timers(const struct daemon_config *c, config_mistake_fn *tell, void *context)
+{
+    const struct ls_timers *t = &c->timers;
+    if (t->dead.ns >= 3 * t->hello.ns || ls_timers_check(t) < 0 || c->transit == CONFIG_TRANSIT_KERNEL) {
+        return 0; /* or config_check() refuses it */
+    }
+    say(tell, context,
+        "timers: dead is less than 3 hello: this leaves no room for lateness, and servers lose their leases without "
+        "need");
+    return 1;
+}
+
 int lint_services(const struct daemon_config *c, config_mistake_fn *tell, void *context)
 {
     int rc = 0;

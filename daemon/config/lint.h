@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lint.h - looks for likely mistakes in a configuration that is sound: links that it leaves out, services that cannot
+ * lint.h - looks for likely mistakes in a configuration that is sound: links that it leaves out, spans that are too
+ * short, services that cannot
  * be loaded here.
  *
  * config.h judges the text alone, on any machine. These functions look at the torus that is meant and at the files of
@@ -17,6 +18,12 @@
  * there are.
  */
 unsigned lint_links(const struct daemon_config *config, config_mistake_fn *tell, void *context);
+
+/*
+ * Reports spans that are accepted and leave no room for any lateness: dead below three hellos (semantics 4.6). Returns
+ * how many sentences there are.
+ */
+unsigned lint_timers(const struct daemon_config *config, config_mistake_fn *tell, void *context);
 
 /*
  * Opens and closes the file of each enabled service, and reports those that cannot be loaded, in sentences that begin

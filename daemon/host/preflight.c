@@ -173,6 +173,7 @@ static void look_at_links(struct looking *l)
         }
     }
     (void)lint_links(config, keyed_warning, l);
+    (void)lint_timers(config, keyed_warning, l);
 }
 
 /* ---- Who, and where ---------------------------------------------------------------------------------------------- */

@@ -45,6 +45,10 @@ START_TEST(what_does_not_fit)
         {TORUS "timers { hold = 20ms }", "c:2: timers: expected hold >= dead + flood_bound, dead >= 2 hello and "
                                          "damp_max >= damp: otherwise keys could be "
                                          "delivered at two servers"},
+        {TORUS "timers { hello = 20ms }", NULL}, /* lint_timers() says something */
+        {TORUS "transit = kernel\ntimers { hello = 20ms }",
+         "c:3: timers: transit = kernel needs dead >= 3 hello: with less, a lease ends whenever an echo is late"},
+        {TORUS "transit = kernel\ntimers { profile = fast }", NULL},
         {TORUS "service nobody { }",
          "c:2: service \"nobody\": no service of this name is built in: expected file, the path of its .so"},
         {TORUS "service pong { }",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_lint.c - links that are left out, and services that cannot be loaded, are told. */
+/* test_lint.c - links that are left out, timers without room and services that cannot be loaded are told. */
 #include "daemon/config/lint.h"
 #include "daemon_said.h"
 #include "suite.h"
@@ -60,9 +60,25 @@ START_TEST(services_that_cannot_be_loaded)
 }
 END_TEST
 
+START_TEST(timers_without_room)
+{
+    struct said said;
+    struct daemon_config c;
+    ck_assert_int_eq(try_config(STATIC "timers { hello = 20ms }", &c, &said), 0);
+    ck_assert_uint_eq(lint_timers(&c, say, &said), 1);
+    ck_assert_msg(strstr(said.text[0], "timers: dead is less than 3 hello") != NULL, "%s", said.text[0]);
+    ck_assert_int_eq(try_config(STATIC "timers { profile = fast }", &c, &said), 0);
+    ck_assert_uint_eq(lint_timers(&c, say, &said), 0);
+    c.transit = CONFIG_TRANSIT_KERNEL; /* that was refused before */
+    c.timers.hello = CW_MS(6);
+    ck_assert_uint_eq(lint_timers(&c, say, &said), 0);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(links_that_are_left_out),
     SUITE_TEST(ports_that_are_too_few),
+    SUITE_TEST(timers_without_room),
     SUITE_TEST(services_that_cannot_be_loaded),
 };
 SUITE_MAIN("lint", tests)

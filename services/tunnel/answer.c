@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/tunnel/answer.h"
 
+#include "base/quantity.h"
 #include "services/reply/refuse.h"
 #include "services/reply/servers.h"
 #include "services/tunnel/internal.h"
@@ -149,12 +150,12 @@ static int command_flows(const struct tunnel *t, cw_request *r, const char *word
 /* "+x -y". */
 static void tell_links(cw_request *r, const char *name, cw_links links)
 {
-    static const char *const names[CW_LINK_COUNT] = {"+x", "-x", "+y", "-y", "+z", "-z"};
     char text[32] = "";
     size_t used = 0;
-    for (unsigned link = 0; link < CW_LINK_COUNT; link++) {
-        if ((links >> link & 1) != 0) {
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used == 0 ? "" : " ", names[link]);
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        if (links & cw_links_of(link)) {
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used == 0 ? "" : " ",
+                                     quantity_link_name(link));
         }
     }
     cw_request_text(r, name, text);

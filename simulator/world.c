@@ -329,13 +329,43 @@ unsigned world_running(const struct world *w)
     return w->running;
 }
 
+bool world_is_active(struct world *w, cw_server s)
+{
+    return w->server[s].state != WORLD_DEAD && w->oracle.active[s];
+}
+
 unsigned world_active(struct world *w)
 {
     unsigned active = 0;
     for (cw_server s = 0; s < w->servers; s++) {
-        active += w->server[s].state != WORLD_DEAD && w->oracle.active[s];
+        active += world_is_active(w, s);
     }
     return active;
+}
+
+/* Is the view of s, which is active, exactly its component, which has so many members? */
+static bool is_component(struct world *w, cw_server s, uint32_t members)
+{
+    const struct reach *view = ls_committed(w->server[s].linkstate);
+    cw_server own = oracle_component(&w->oracle, s);
+    bool agrees = view->members == members;
+    for (cw_server m = reach_next(view, 0); agrees && m != CW_SERVER_NONE; m = reach_next(view, m + 1)) {
+        agrees = w->oracle.active[m] && w->oracle.component[m] == own;
+    }
+    return agrees;
+}
+
+bool world_agrees(struct world *w, cw_server s)
+{
+    uint32_t members = 0;
+    if (!world_is_active(w, s)) {
+        return false;
+    }
+    cw_server own = oracle_component(&w->oracle, s); /* brings all components up to date */
+    for (cw_server m = 0; m < w->servers; m++) {
+        members += w->oracle.active[m] && w->oracle.component[m] == own;
+    }
+    return is_component(w, s, members);
 }
 
 unsigned world_agreeing(struct world *w)
@@ -349,16 +379,7 @@ unsigned world_agreeing(struct world *w)
     }
     unsigned agreeing = 0;
     for (cw_server s = 0; s < w->servers; s++) {
-        if (w->server[s].state == WORLD_DEAD || !w->oracle.active[s]) {
-            continue;
-        }
-        const struct reach *view = ls_committed(w->server[s].linkstate);
-        cw_server own = oracle_component(&w->oracle, s);
-        bool agrees = view->members == members[own];
-        for (cw_server m = reach_next(view, 0); agrees && m != CW_SERVER_NONE; m = reach_next(view, m + 1)) {
-            agrees = w->oracle.active[m] && w->oracle.component[m] == own;
-        }
-        agreeing += agrees;
+        agreeing += world_is_active(w, s) && is_component(w, s, members[oracle_component(&w->oracle, s)]);
     }
     free(members);
     return agreeing;

@@ -114,6 +114,9 @@ unsigned world_running(const struct world *w);
 /* How many of the running servers may deliver keys; and of how many the committed view is exactly their component. */
 unsigned world_active(struct world *w);
 unsigned world_agreeing(struct world *w);
+/* The same of one server, which runs. One that is not active agrees with nobody. */
+bool world_is_active(struct world *w, cw_server s);
+bool world_agrees(struct world *w, cw_server s);
 
 /* ---- What is seen ------------------------------------------------------------------------------------------------ */
 

@@ -60,25 +60,30 @@ static bool run(struct world *w, cw_span span)
     return ledger->wrong[0] == '\0';
 }
 
-/* Servers that run while none of their neighbours does, all others having left or died. */
-static unsigned count_lonely(const struct world *w)
+/* A server that runs while none of its neighbours does, all of them having left or died. */
+static bool is_lonely(const struct world *w, cw_server s)
 {
-    unsigned lonely = 0;
-    for (cw_server s = 0; s < world_torus(w)->servers; s++) {
-        bool alone = world_state(w, s) != WORLD_DEAD;
-        for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-            cw_server far = world_neighbours(w)[(size_t)s * CW_LINK_COUNT + link];
-            alone = alone && (far == s || world_state(w, far) == WORLD_DEAD);
-        }
-        lonely += alone;
+    bool alone = true;
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        cw_server far = world_neighbours(w)[(size_t)s * CW_LINK_COUNT + link];
+        alone = alone && (far == s || world_state(w, far) == WORLD_DEAD);
     }
-    return lonely;
+    return alone;
 }
 
-/*
- * Until at least so many servers run, and every server knows who is there. Cables are whole. A server without a
- * neighbour has no lease (semantics 4.2): it must not be active, and world_agreeing() counts active servers only.
- */
+/* Every server that runs agrees, but for lonely ones: a server without a neighbour has no lease (semantics 4.2). */
+static bool all_agree(struct world *w)
+{
+    bool all = true;
+    for (cw_server s = 0; s < world_torus(w)->servers && all; s++) {
+        if (world_state(w, s) != WORLD_DEAD) {
+            all = is_lonely(w, s) ? !world_is_active(w, s) : world_agrees(w, s);
+        }
+    }
+    return all;
+}
+
+/* Until at least so many servers run, and every server knows who is there. Cables are whole. */
 static bool agree(struct world *w, const struct ls_timers *t, unsigned least)
 {
     /* A link that flapped rests for ten seconds, however short the other timers are. */
@@ -87,7 +92,7 @@ static bool agree(struct world *w, const struct ls_timers *t, unsigned least)
         if (!run(w, step)) {
             return false;
         }
-        if (world_running(w) >= least && world_agreeing(w) + count_lonely(w) == world_running(w)) {
+        if (world_running(w) >= least && all_agree(w)) {
             return true;
         }
     }

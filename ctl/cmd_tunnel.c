@@ -232,7 +232,7 @@ static int copy_others(FILE *in, FILE *out)
     return rc == 0 && ours ? -EILSEQ : rc;
 }
 
-/* The new file has the owner and the rights of the former one. Access lists and labels are not copied. */
+/* The new file gets the owner and the rights of the former one. Access lists and labels are not copied. */
 static int keep_rights(const struct stat *former, int fd)
 {
     struct stat own;
@@ -260,7 +260,7 @@ static int write_fresh(FILE *in, const struct rows *rows, FILE *out)
 /* Writes the new file beside the one at `path`, which is no symbolic link, and puts it in that one's place. */
 static int replace(const char *path, FILE *in, const struct rows *rows)
 {
-    struct stat former = {.st_mode = RIGHTS_NEW};
+    struct stat former = {.st_uid = geteuid(), .st_gid = getegid(), .st_mode = RIGHTS_NEW};
     char *fresh = NULL;
     if (in != NULL && fstat(fileno(in), &former) < 0) {
         return -errno;
@@ -274,7 +274,7 @@ static int replace(const char *path, FILE *in, const struct rows *rows)
     int fd = mkostemp(fresh, O_CLOEXEC);
     FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
     int rc = out == NULL ? -errno : 0;
-    rc = rc < 0 ? rc : in != NULL ? keep_rights(&former, fd) : fchmod(fd, RIGHTS_NEW) < 0 ? -errno : 0;
+    rc = rc < 0 ? rc : keep_rights(&former, fd);
     rc = rc < 0 ? rc : write_fresh(in, rows, out);
     if (out != NULL) {
         fclose(out); /* all of it is on the disk, or the file goes */

@@ -68,11 +68,13 @@ bool transit_is_on(const struct transit *t);
 /* "kernel": transit that comes by the link is relayed; else why not, in one sentence. Static or borrowed. */
 const char *transit_why(const struct transit *t, const struct node *n, cw_link link);
 /*
- * What was relayed since the start, by service and by the link that it left by, and how many frames went up to the
- * daemon, by reason; and how many frames the devices of links with a relay dropped behind relay and daemon. The
- * kernel may take long to say the latter, so a thread asks it, at most once a second, and only after a call: a call
- * shows what was found after a former one, 0 at first. name: of the service ("others": of all jobs without a service here), the link, or the reason; bytes are
- * those of frames without the Ethernet header, 0 for TRANSIT_UP and TRANSIT_LOST. Without a relay nobody is called.
+ * What was relayed since the start, by service and by the link that it left by; how many frames went up to the daemon,
+ * by reason; and how many frames the devices of links with a relay dropped behind relay and daemon. The kernel may take
+ * long to say the latter, so a thread asks it, at most once a second, and only after a call: a call shows what was found
+ * after a former one, 0 at first.
+ *
+ * name: of the service ("others": of all jobs without a service here), the link, or the reason; bytes are those of
+ * frames without the Ethernet header, 0 for TRANSIT_UP and TRANSIT_LOST. Without a relay nobody is called.
  */
 enum transit_kind { TRANSIT_SERVICE, TRANSIT_LINK, TRANSIT_UP, TRANSIT_LOST };
 typedef void transit_visit_fn(void *context, enum transit_kind kind, const char *name, uint64_t packets,

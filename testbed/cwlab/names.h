@@ -15,8 +15,9 @@ void names_write(const struct lab *lab, FILE *out);
 
 /*
  * Puts such a file over /etc/hosts, for this process and its children: in a mount namespace of its own. Names of other
- * labs, whose file this process saw before, are left out: labs have the same names. -errno: programs then know addresses
- * and not these names; this process may be in a mount namespace of its own by then, and what others see has not changed.
+ * labs, whose file this process saw before, are left out: labs have the same names. -errno: programs then know
+ * addresses and not these names; this process may be in a mount namespace of its own by then, and what others see has
+ * not changed.
  */
 CW_MUST_CHECK int names_lend(const struct lab *lab);
 

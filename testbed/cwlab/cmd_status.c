@@ -32,8 +32,11 @@ struct look {
     bool paused;
     char paused_name[TORUS_TEXT];
     cw_span paused_for, paused_ago; /* how long its longest pause was, and how long it goes on since the last one */
-    double wanted;                  /* processes that want a processor now */
-    uint64_t needed;                /* how many times longer timers would be if the lab came up now */
+    /* The service that held a daemon's thread for the longest time. */
+    struct converge_view held;
+    char held_name[TORUS_TEXT];
+    double wanted;   /* processes that want a processor now */
+    uint64_t needed; /* how many times longer timers would be if the lab came up now */
     struct explain explain;
 };
 
@@ -74,6 +77,18 @@ static bool only_pauses(const struct message *row, const struct converge_view *v
 {
     return view->stall_longest.ns <= message_get_integer(row, "paused_ns", 0) + awakening.ns &&
            message_has(row, "paused_ns");
+}
+
+static void note_holds(struct look *look, struct report *r, const char *name, const struct converge_view *view)
+{
+    if (view->hold_longest.ns > 0) {
+        report_text(r, "held_by", view->hold_service);
+        report_integer(r, "held_ns", view->hold_longest.ns);
+    }
+    if (view->hold_longest.ns > look->held.hold_longest.ns) {
+        look->held = *view;
+        snprintf(look->held_name, sizeof look->held_name, "%s", name);
+    }
 }
 
 static void note_stalls(struct look *look, struct report *r, const char *name, const struct message *row,
@@ -123,6 +138,7 @@ static void add(void *context, const struct message *row)
             report_integer(r, "reachable", view.reachable);
             report_text(r, "links", view.whole ? "all" : "missing");
             look->whole += view.whole;
+            note_holds(look, r, name, &view);
             note_stalls(look, r, name, row, &view);
             if (look->seen < SEEN) {
                 look->reach[look->seen++] = view.reachable;
@@ -187,6 +203,26 @@ static void tell_pause(const struct look *look)
                 "cwlab pause stopped %s for %s, and it has run again for %.0f s: links that it lost by that come back "
                 "by themselves\n",
                 look->paused_name, span, (double)look->paused_ago.ns / 1e9);
+    }
+}
+
+static bool held_lately(const struct look *look)
+{
+    const struct converge_view *held = &look->held;
+    return held->hold_longest.ns > 0 && held->hold_ago.ns <= recently.ns && is_lost_by(look, held->hold_longest);
+}
+
+/* Is it a service? */
+static void tell_hold(const struct look *look)
+{
+    const struct converge_view *held = &look->held;
+    char span[QUANTITY_TEXT];
+    if (held_lately(look)) {
+        quantity_span_format(CW_MS(cw_span_ms(held->hold_longest)), span);
+        fprintf(stderr,
+                "service %s held the thread of %s for %s in %s, last %.0f s ago: nothing else of that daemon ran "
+                "meanwhile, so that links were lost to the service, not to the network or this machine\n",
+                held->hold_service, look->held_name, span, held->hold_upcall, (double)held->hold_ago.ns / 1e9);
     }
 }
 
@@ -258,8 +294,8 @@ static void tell_apart(const struct look *look)
         fprintf(stderr, "%u of %u servers miss%s a link: cwlab ctl --name %s all wiring says which, and why\n", count,
                 look->seen, count == 1 ? "es" : "", look->lab->name);
     }
-    bool ordered = e->dead > 0 || e->paused > 0 || paused_lately(look);
-    if (look->know < look->seen && !ordered && !explain_is_starved(e)) {
+    bool explained = e->dead > 0 || e->paused > 0 || paused_lately(look) || held_lately(look);
+    if (look->know < look->seen && !explained && !explain_is_starved(e)) {
         fprintf(stderr,
                 "daemons have waited %.0f %% of their lives for a processor; where that is why, longer timers help: "
                 "cwlab up --scale %lu\nlogs: %s/*.log\n",
@@ -311,6 +347,7 @@ static int run(const struct program_command *self, int argc, char **argv)
     fflush(stdout);
     if (!json) {
         tell_pause(&look);
+        tell_hold(&look);
         tell_stalls(&look);
         tell_scale(&look);
     }

@@ -127,6 +127,11 @@ const char *client_lab(const struct client *c)
     return c->in_lab ? c->lab : NULL;
 }
 
+const char *client_daemon(const struct client *c)
+{
+    return c->in_lab ? c->daemon : NULL;
+}
+
 bool client_failed(const struct client *c)
 {
     return c->failed;

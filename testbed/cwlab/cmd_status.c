@@ -16,6 +16,7 @@ struct look {
     const struct lab *lab;
     struct report *report;
     const char *only;
+    bool json;
     unsigned whole;       /* servers that have all their links */
     unsigned know;        /* servers that reach all servers that run */
     uint32_t reach[SEEN]; /* how many servers each reaches */
@@ -124,6 +125,9 @@ static void add(void *context, const struct message *row)
     }
     struct report *r = report_open(NULL);
     command_copy(r, row);
+    if (!look->json && explain_has_left(message_get_text(row, "ended", NULL))) {
+        report_text(r, "state", "left"); /* JSON keeps the keeper's word, dead */
+    }
     int64_t bytes = resident_of(message_get_integer(row, "pid", 0));
     if (bytes > 0) { /* a daemon that is dead has none */
         report_integer(r, "memory_bytes", bytes);
@@ -329,6 +333,7 @@ static int run(const struct program_command *self, int argc, char **argv)
     static struct look look;
     look = (struct look){.lab = &lab,
                          .report = report_open(NULL),
+                         .json = json,
                          .only = words.count > 0 && lab.driver == LAB_NETNS ? words.word[0] : NULL,
                          .explain = {.processors = scale_processors()}};
     quantity_dims_format(torus_dims(&lab.torus), dims);
@@ -365,11 +370,13 @@ const struct program_command command_status = {
     .name = "status",
     .summary = "a lab and its daemons: state, process, how many servers each reaches, memory",
     .words = "[SERVER] [options]",
-    .text = "Prints a row for each daemon: running, paused or dead; its process as the machine numbers it; how often\n"
-            "it was started and how its last process ended; and what its node says of itself. Memory is the daemon's\n"
-            "own, without shared pages. know_all counts the daemons that reach all servers whose daemons run. What is\n"
-            "wrong is explained below the rows, and the exit code is 1 then. --json prints a line for each daemon,\n"
-            "which has \"server\", and then one for the lab, which has \"lab\".",
+    .text =
+        "Prints a row for each daemon: running, paused, dead, or left (it left in order; JSON says dead for both);\n"
+        "its process as the machine numbers it; how often it was started and how its last process ended; and what\n"
+        "its node says of itself. Memory is the daemon's own, without shared pages. know_all counts the daemons\n"
+        "that reach all servers whose daemons run. What is wrong is explained below the rows, and the exit code is\n"
+        "1 then. --json prints a line for each daemon, which has \"server\", and then one for the lab, which has\n"
+        "\"lab\".",
     .example = "  cwlab status\n"
                "  cwlab status 1,0,2 --json",
     .run = run,

@@ -4,6 +4,7 @@
 #include "base/check.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -115,6 +116,15 @@ static int on_given(void *context, const struct option *option, const char *text
     return 0;
 }
 
+/* cwlab ctl sets CWLAB_TYPED to "3 cwlab ctl 0,0,0": so many words it has put before those that were typed to it. */
+static const char *arguments_typed(int *words)
+{
+    const char *text = getenv("CWLAB_TYPED");
+    int used = 0;
+    bool good = text != NULL && sscanf(text, "%d %n", words, &used) == 1 && used > 0 && text[used] != '\0';
+    return good ? text + used : NULL;
+}
+
 int arguments_parse(int argc, char *const argv[], const struct arguments_option *options, const char *verbatim,
                     struct arguments *out, FILE *errors)
 {
@@ -129,6 +139,7 @@ int arguments_parse(int argc, char *const argv[], const struct arguments_option 
     }
     struct options of = {"cwctl",           table,        count, .traits = traits, .verbatim = verbatim,
                          .given = on_given, .context = &r};
+    of.typed = arguments_typed(&of.typed_for);
     int rc = options_read(&of, argc, argv, &words, errors);
     out->words = words.count;
     out->ended = words.ended;

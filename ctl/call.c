@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/commands.h"
+#include "ctl/remedy.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -175,7 +176,12 @@ int call_ask(const struct call *call, struct request_draft *request, cw_span pat
     if (rc < 0) {
         *code = code_of(call, rc);
         if (*code != EXIT_FINE) {
-            fprintf(call->errors, "cwctl: %s\n", why[0] != '\0' ? why : strerror(-rc));
+            char text[REMEDY_TEXT];
+            const char *said = why[0] != '\0' ? why : strerror(-rc);
+            /* Of several daemons, what they all say is told once, so that it stays the same. */
+            bool fits = strlen(said) < REMEDY_TEXT / 2 && call->arguments->lab == NULL;
+            fprintf(call->errors, "cwctl: %s\n",
+                    fits ? remedy_in_sentence(call->client, call->server, said, text) : said);
         }
     }
     return rc;

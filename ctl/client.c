@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* struct ucred */
 #include "ctl/client.h"
 
 #include "message/answer_line.h"
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,7 +18,8 @@ enum { LINE_MAX_BYTES = 32 * 1024 * 1024, READ_BYTES = 64 * 1024, STOP_MS = 100 
 
 struct client {
     int fd;
-    int file; /* the open file that goes with the next request; -1: none */
+    int daemon_fd; /* a pidfd of the daemon's process; -1: none could be had */
+    int file;      /* the open file that goes with the next request; -1: none */
     bool failed;
     const volatile int *stop;
     int64_t id;
@@ -55,6 +58,15 @@ static int refuse_connect(const char *path, int rc, char why[static CLIENT_WHY])
     return rc;
 }
 
+/* While the connection lives, so that the number is still that process's. */
+static int open_daemon(int fd)
+{
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    bool known = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid > 0;
+    return known ? (int)syscall(SYS_pidfd_open, peer.pid, 0) : -1;
+}
+
 int client_open(struct client **out, const char *path, char why[static CLIENT_WHY])
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -67,13 +79,14 @@ int client_open(struct client **out, const char *path, char why[static CLIENT_WH
         return refuse_connect(path, -ENOMEM, why);
     }
     snprintf(c->path, sizeof c->path, "%s", path);
-    c->file = -1;
+    c->file = c->daemon_fd = -1;
     c->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (c->fd < 0 || connect(c->fd, (const struct sockaddr *)&address, sizeof address) < 0) {
         int rc = -errno;
         client_close(c);
         return refuse_connect(path, rc, why);
     }
+    c->daemon_fd = open_daemon(c->fd);
     *out = c;
     return 0;
 }
@@ -83,6 +96,9 @@ void client_close(struct client *c)
     if (c != NULL) {
         if (c->fd >= 0) {
             close(c->fd);
+        }
+        if (c->daemon_fd >= 0) {
+            close(c->daemon_fd);
         }
         free(c->bytes);
         free(c);
@@ -111,6 +127,11 @@ const char *client_lab(const struct client *c)
     return c->in_lab ? c->lab : NULL;
 }
 
+const char *client_daemon(const struct client *c)
+{
+    return c->in_lab ? c->daemon : NULL;
+}
+
 bool client_failed(const struct client *c)
 {
     return c->failed;
@@ -123,8 +144,8 @@ static int fail(struct client *c, int rc, char why[static CLIENT_WHY], const cha
     return rc;
 }
 
-/* Waits until the socket is ready for `what`: 0, -EINTR (stopped) or -ETIME. */
-static int await(struct client *c, short what, cw_span patience)
+/* Waits until the descriptor is ready for `what`: 0, -EINTR (stopped) or -ETIME. */
+static int await_on(const struct client *c, int fd, short what, cw_span patience)
 {
     int64_t end = patience.ns > 0 ? now_ns() + patience.ns : INT64_MAX;
     for (;;) {
@@ -135,12 +156,22 @@ static int await(struct client *c, short what, cw_span patience)
         if (left <= 0) {
             return -ETIME;
         }
-        struct pollfd p = {.fd = c->fd, .events = what};
+        struct pollfd p = {.fd = fd, .events = what};
         int ms = left > STOP_MS * CW_NS_PER_MS ? STOP_MS : (int)(left / CW_NS_PER_MS) + 1;
         if (poll(&p, 1, ms) > 0) {
             return 0;
         }
     }
+}
+
+static int await(const struct client *c, short what, cw_span patience)
+{
+    return await_on(c, c->fd, what, patience);
+}
+
+int client_outlive(struct client *c, cw_span patience)
+{
+    return c->daemon_fd < 0 ? -ENOTSUP : await_on(c, c->daemon_fd, POLLIN, patience);
 }
 
 /* As send(); the file that is attached goes with the first byte. */

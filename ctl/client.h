@@ -42,6 +42,14 @@ void client_stop_on(struct client *c, const volatile int *stop);
  */
 void client_set_lab(struct client *c, const char *option, const char *daemon);
 const char *client_lab(const struct client *c);
+/* What names the daemon in its lab; NULL: it is of no lab. */
+const char *client_daemon(const struct client *c);
+
+/*
+ * Waits until the process of the daemon has ended, which is some time after its connections have: 0. -ETIME: it has not
+ * within `patience` (zero or less: waits for ever); -EINTR: *stop was set; -ENOTSUP: the system cannot tell.
+ */
+CW_MUST_CHECK int client_outlive(struct client *c, cw_span patience);
 
 /* True when the last error came from here and not from the daemon. */
 bool client_failed(const struct client *c);

@@ -4,6 +4,7 @@
  */
 #include "ctl/commands.h"
 #include "ctl/diagnosis.h"
+#include "ctl/lab.h"
 #include "ctl/remedy.h"
 
 #include <inttypes.h>
@@ -96,7 +97,7 @@ int run_doctor(struct call *call)
             remedy_place(&rows);
         }
         diagnose(&rows);
-        remedies_in_lab(&rows, lab);
+        remedies_in_lab(&rows, lab, lab != NULL && strcmp(client_daemon(call->client), lab_of_one_process) == 0);
         for (size_t i = 0; i < rows.count; i++) {
             if (call->arguments->json) {
                 message_print(rows.row[i], call->out);

@@ -72,8 +72,8 @@ static void count_row(void *context, struct message *row)
     message_close(row);
 }
 
-/* Until the daemon has ended, which it does when every neighbour knows and what was under way has gone on. */
-static bool wait_for_end(const struct call *call)
+/* Until the daemon answers no more: its process may go on for some tenths of a second. */
+static bool wait_for_silence(const struct call *call)
 {
     char why[CLIENT_WHY];
     int64_t left = call_patience(call).ns;
@@ -87,6 +87,13 @@ static bool wait_for_end(const struct call *call)
         call_rest(call, look);
     }
     return false;
+}
+
+/* Until the daemon has ended, which it does when every neighbour knows and what was under way has gone on. */
+static bool wait_for_end(const struct call *call)
+{
+    int rc = client_outlive(call->client, call_patience(call));
+    return rc == -ENOTSUP ? wait_for_silence(call) : rc == 0;
 }
 
 static int finish(const struct call *call, const struct rows *rows)

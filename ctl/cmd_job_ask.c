@@ -4,6 +4,7 @@
  * decides; the entry that is missing is found in the record of the sender.
  */
 #include "ctl/job_conditions.h"
+#include "ctl/remedy.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -95,10 +96,17 @@ static void find_missing(const struct question *q, const struct job_plan *plan, 
     }
 }
 
-static void set_remedy(struct message *row, const char *missing, const char *remedy)
+static void set_remedy(const struct job_world *w, struct message *row, const char *missing, const char *remedy)
 {
+    char text[REMEDY_TEXT];
     message_text(row, "missing", missing);
-    message_text(row, "remedy", remedy);
+    message_text(row, "remedy", remedy_in_sentence(w->call->client, w->call->server, remedy, text));
+}
+
+/* What a line begins with that names the server where it is to be typed. */
+static const char *lab_of(const struct job_world *w)
+{
+    return client_lab(w->call->client) != NULL ? "cwlab ctl" : "cwctl --server";
 }
 
 /* The same, for refusals that no grant would help. */
@@ -109,10 +117,9 @@ static bool add_other_remedy(const struct job_world *w, const struct question *q
     if (conditions_cause(row, "no-speaker")) {
         snprintf(missing, sizeof missing, "process %" PRIu32 " of job %s does not run on %s", q->from_process,
                  q->from_name, asked);
-        snprintf(
-            remedy, sizeof remedy,
-            "load the service there (cwctl --server %s services load FILE), or name a job that cwctl services lists",
-            asked);
+        snprintf(remedy, sizeof remedy,
+                 "load the service there (%s %s services load FILE), or name a job that cwctl services lists",
+                 lab_of(w), asked);
     } else if (conditions_cause(row, "destroyed")) {
         snprintf(missing, sizeof missing, "job %s was destroyed", q->from_name);
         snprintf(remedy, sizeof remedy, "cwctl job create FILE, which begins its next generation");
@@ -132,7 +139,7 @@ static bool add_other_remedy(const struct job_world *w, const struct question *q
     } else {
         return false;
     }
-    set_remedy(row, missing, remedy);
+    set_remedy(w, row, missing, remedy);
     return true;
 }
 
@@ -150,7 +157,7 @@ static void add_remedy(struct job_world *w, const struct question *q, struct mes
     }
     if (there > 0 && conditions_cause(row, "no-record")) {
         job_plan_close(&plan);
-        set_remedy(row, "that server's NMU has no room for the record of the job, or it has not come there yet",
+        set_remedy(w, row, "that server's NMU has no room for the record of the job, or it has not come there yet",
                    "take grants away from jobs that live there (cwctl job list counts them): it is open again as soon "
                    "as there is room");
         return;
@@ -165,7 +172,7 @@ static void add_remedy(struct job_world *w, const struct question *q, struct mes
     } else {
         snprintf(missing, sizeof missing, "no signed record of job %s is held", q->from_name);
         if (q->from < FIRST_LOADED || !job_world_runs(w, q->from)) { /* job grant would not begin one */
-            set_remedy(row, missing, "cwctl job create FILE, with all that the job is to have");
+            set_remedy(w, row, missing, "cwctl job create FILE, with all that the job is to have");
             return;
         }
     }
@@ -173,7 +180,7 @@ static void add_remedy(struct job_world *w, const struct question *q, struct mes
         snprintf(process, sizeof process, "%" PRIu32, q->to_process);
     }
     snprintf(remedy, sizeof remedy, "cwctl job grant %s %s:%s:%u", q->from_name, q->to_name, process, q->port);
-    set_remedy(row, missing, remedy);
+    set_remedy(w, row, missing, remedy);
 }
 
 /*
@@ -246,9 +253,9 @@ static struct message *answer_unknown(const struct job_world *w, const struct qu
     if (near != NULL) {
         snprintf(remedy, sizeof remedy, "did you mean %.60s?", near);
     } else {
-        snprintf(remedy, sizeof remedy, "cwctl job list and cwctl services say which there are, and a number will do");
+        snprintf(remedy, sizeof remedy, "cwctl job list; cwctl services: say which there are, and a number will do");
     }
-    set_remedy(row, missing, remedy);
+    set_remedy(w, row, missing, remedy);
     return row;
 }
 
@@ -286,12 +293,12 @@ static struct message *answer_nowhere(struct job_world *w, const struct question
             snprintf(remedy, sizeof remedy, "name a process that there is (a service has one on each server: 0 to %u)",
                      w->servers - 1);
         }
-        set_remedy(row, missing, remedy);
+        set_remedy(w, row, missing, remedy);
     } else {
         row = open_answer(w, "the job is not known here, or destroyed", conditions_name(HAS_JOB));
         snprintf(missing, sizeof missing, "job %s was destroyed", q->to_name);
         snprintf(remedy, sizeof remedy, "cwctl job create FILE, with job %s in it", q->to_name);
-        set_remedy(row, missing, remedy);
+        set_remedy(w, row, missing, remedy);
     }
     (void)(conditions_cause(row, "destroyed") && add_other_remedy(w, q, row));
     return row;

@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+const char lab_of_one_process[] = "all";
+
 static const cw_span pause_between = CW_MS(20), keeper_patience = CW_MS(10000);
 
 /* The lab and the daemon that a socket's path names, and what the keeper says of that daemon. */
@@ -94,6 +96,11 @@ static int refuse(const struct place *place, int rc, bool keeps, char why[static
                  place->daemon, place->lab, place->lab, place->daemon);
     } else if (!keeps) {
         snprintf(why, CLIENT_WHY, "lab %s is dead: its keeper was killed, and all daemons with it", place->lab);
+    } else if (strcmp(place->daemon, lab_of_one_process) == 0) {
+        snprintf(why, CLIENT_WHY,
+                 "the process with all servers of lab %s is dead; cwlab down --name %s removes the lab, and cwlab up "
+                 "makes another one",
+                 place->lab, place->lab);
     } else {
         snprintf(why, CLIENT_WHY,
                  "the daemon of %s in lab %s is dead%s%s%s; cwlab restore --name %s %s starts it again", place->daemon,

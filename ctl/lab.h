@@ -10,6 +10,9 @@
 
 #include "ctl/client.h"
 
+/* The name of the daemon, and of its socket, of a lab whose servers live in one process. */
+extern const char lab_of_one_process[];
+
 /*
  * As client_open(). Where the socket is in the folder of a lab, and the lab's keeper says that the daemon runs, the
  * socket is tried again until it opens, for `patience` at most: -ETIME then. -ECONNREFUSED: the daemon of that lab is

@@ -133,7 +133,10 @@ static int run_crowd(struct call *call, const struct find_wish *wish)
     char why[CLIENT_WHY];
     bool takes = crowd_takes(call->command);
     if (!takes && crowd_by_itself(call->command) == NULL) {
-        fprintf(stderr, "cwctl: %s is for one daemon at a time: name one with --node\n", call->command->name);
+        bool lab = wish->lab != NULL;
+        fprintf(stderr, "cwctl: %s is for one daemon at a time: name one%s%s%s%s\n", call->command->name,
+                lab ? ", as cwlab ctl --name " : " with --node", lab ? wish->lab : "", lab ? " 0,0,0 " : "",
+                lab ? call->command->name : "");
         return EXIT_USAGE;
     }
     if (find_crowd(wish, &crowd, why) < 0) {

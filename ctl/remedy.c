@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/remedy.h"
 
+#include "ctl/lab.h"
+
 #include <string.h>
 
 void remedy_place(struct rows *rows)
@@ -133,14 +135,40 @@ char *remedy_in_lab(const char *remedy, const char *option, char out[static REME
     return out;
 }
 
+char *remedy_in_sentence(const struct client *daemon, const char *server, const char *sentence,
+                         char out[static REMEDY_TEXT])
+{
+    static const char word[] = "cwctl ";
+    const char *option = client_lab(daemon), *at = sentence, *found;
+    bool whole = option != NULL && strcmp(client_daemon(daemon), lab_of_one_process) == 0;
+    struct writing w = {option, whole ? server : client_daemon(daemon), out, 0};
+    out[0] = '\0';
+    while (option != NULL && w.server != NULL && (found = strstr(at, word)) != NULL) {
+        bool command =
+            found == sentence || (found - sentence >= 2 && strchr(":;", found[-2]) != NULL && found[-1] == ' ');
+        put(&w, at, (size_t)(found - at));
+        if (command) {
+            put_cwlab(&w, "ctl");
+            put(&w, " ", REMEDY_TEXT);
+        } else {
+            put(&w, word, REMEDY_TEXT);
+        }
+        at = found + sizeof word - 1;
+    }
+    put(&w, at, REMEDY_TEXT);
+    return out;
+}
+
 /* What was done to a lab by a command of cwlab is undone by another one. */
-static bool undo(struct message *m, const char *option)
+static bool undo(struct message *m, const char *option, bool one_process)
 {
     const char *cause = message_get_text(m, "cause", "");
     char text[REMEDY_TEXT];
     if (strcmp(cause, "interface-down") == 0) {
         snprintf(text, sizeof text, "cwlab link %s%s %s up", option, message_get_text(m, "server", ""),
                  message_get_text(m, "link", ""));
+    } else if (strcmp(cause, "server-down") == 0 && one_process) {
+        snprintf(text, sizeof text, "cwlab ctl %s%s restore", option, message_get_text(m, "expected", ""));
     } else if (strcmp(cause, "server-down") == 0) {
         const char *server = message_get_text(m, "expected", "");
         snprintf(text, sizeof text, "cwlab logs %s%s; cwlab restore %s%s", option, server, option, server);
@@ -151,11 +179,11 @@ static bool undo(struct message *m, const char *option)
     return true;
 }
 
-void remedies_in_lab(struct rows *rows, const char *option)
+void remedies_in_lab(struct rows *rows, const char *option, bool one_process)
 {
     for (size_t i = 0; i < rows->count && option != NULL; i++) {
         char text[REMEDY_TEXT];
-        if (!undo(rows->row[i], option)) {
+        if (!undo(rows->row[i], option, one_process)) {
             message_text(rows->row[i], "do", remedy_in_lab(message_get_text(rows->row[i], "do", ""), option, text));
         }
     }

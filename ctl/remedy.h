@@ -22,7 +22,17 @@ void remedy_place(struct rows *rows);
  */
 char *remedy_in_lab(const char *remedy, const char *option, char out[static REMEDY_TEXT]);
 
-/* Does so with all findings. Call after remedy_place() and diagnose(). option: as above; NULL: there is no lab. */
-void remedies_in_lab(struct rows *rows, const char *option);
+/*
+ * A sentence with commands of cwctl in it ("..: cwctl job grant a b:1:2"), for whoever talks to that daemon: in a lab
+ * "cwctl" becomes "cwlab ctl SERVER" at the sentence's beginning, and behind ": " and "; ".
+ */
+char *remedy_in_sentence(const struct client *daemon, const char *server, const char *sentence,
+                         char out[static REMEDY_TEXT]);
+
+/*
+ * Does so with all findings. Call after remedy_place() and diagnose(). option: as above; NULL: there is no lab. one_process:
+ * all servers of the lab live in one process, in which cwctl itself brings one back.
+ */
+void remedies_in_lab(struct rows *rows, const char *option, bool one_process);
 
 #endif

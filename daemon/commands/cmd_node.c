@@ -57,6 +57,18 @@ static void note_forwarded(void *context, const char *group, const char *name, u
     }
 }
 
+static void tell_holds(struct request *r, const struct host_holds *holds, cw_time now)
+{
+    if (holds->count > 0) {
+        const struct host_hold *last = &holds->at[(holds->count - 1) % HOST_HOLDS_KEPT];
+        request_integer(r, "holds", (int64_t)holds->count);
+        request_text(r, "hold_service", holds->longest.service);
+        request_text(r, "hold_upcall", holds->longest.upcall);
+        request_integer(r, "hold_longest_ns", holds->longest.lasted.ns);
+        request_integer(r, "hold_last_ns", cw_time_since(now, last->ended).ns);
+    }
+}
+
 /* True: it serves, and every link that there should be is up. */
 static bool tell_status(struct request *r, struct host_server *s, cw_time now)
 {
@@ -100,6 +112,7 @@ static bool tell_status(struct request *r, struct host_server *s, cw_time now)
         request_integer(r, "stall_longest_ns", stalls->longest.ns);
         request_integer(r, "stall_last_ns", cw_time_since(now, stalls->last).ns);
     }
+    tell_holds(r, host_holds(h), now);
     request_integer(r, "hosted", host_count(h));
     request_integer(r, "pid", number_outside());
     request_text(r, "version", CW_VERSION);

@@ -135,28 +135,66 @@ static bool lists(const struct linkstate *ls, cw_server s, cw_link link)
     return record != NULL && (record->up & cw_links_of(link)) != 0;
 }
 
-/* Tells every cable of the torus once, as the link-state database has it: where it should be, and whether it is up. */
-static bool tell_plan(struct request *r, const struct linkstate *ls, const struct torus *t)
+/*
+ * What a cable is: "left" or "down" where a server at one of its ends is away, so that nothing can be said of the cable
+ * itself; "half" where two servers that are in view do not agree.
+ */
+static const char *state_of_cable(struct host_server *s, cw_server a, bool near, cw_server b, bool far)
 {
+    const char *one = host_state_of(s, a), *other = host_state_of(s, b);
+    if (near && far) {
+        return "up";
+    }
+    if (strcmp(one, "left") == 0 || strcmp(other, "left") == 0) {
+        return "left";
+    }
+    bool away = strcmp(one, "up") != 0 || strcmp(other, "up") != 0;
+    return !away && (near || far) ? "half" : "down";
+}
+
+/* The servers that are away, which their cables do not explain. */
+static void tell_away(struct request *r, struct host_server *s, const struct torus *t)
+{
+    for (cw_server other = 0; other < t->servers; other++) {
+        const char *state = host_state_of(s, other);
+        bool left = strcmp(state, "left") == 0;
+        char name[TORUS_TEXT], text[128];
+        if (left || strcmp(state, "down") == 0 || strcmp(state, "feared") == 0) {
+            torus_format(torus_coord(t, other), name);
+            snprintf(text, sizeof text, "%s %s: nothing can be said of its cables until it is back", name,
+                     left ? "has left in order" : "is reached by no server");
+            request_text(r, "part", "fault");
+            request_text(r, "kind", left ? "left" : "server-down");
+            request_text(r, "fault", text);
+            request_row(r);
+        }
+    }
+}
+
+/* Tells every cable of the torus once, as the link-state database has it: where it should be, and whether it is up. */
+static bool tell_plan(struct request *r, struct host_server *s, const struct torus *t)
+{
+    const struct linkstate *ls = node_linkstate(s->node);
     bool well = true;
-    for (cw_server s = 0; s < t->servers; s++) {
+    for (cw_server from = 0; from < t->servers; from++) {
         for (cw_link link = 0; link < CW_LINK_COUNT; link += 2) {
             if (!(torus_links(t) & cw_links_of(link))) {
                 continue;
             }
-            cw_server to = torus_neighbour(t, s, link);
-            bool near = lists(ls, s, link), far = lists(ls, to, cw_link_opposite(link));
+            cw_server to = torus_neighbour(t, from, link);
+            bool near = lists(ls, from, link), far = lists(ls, to, cw_link_opposite(link));
             request_text(r, "part", "cable");
-            request_server(r, "server", torus_coord(t, s));
+            request_server(r, "server", torus_coord(t, from));
             request_text(r, "link", quantity_link_name(link));
             request_server(r, "leads_to", torus_coord(t, to));
             request_text(r, "port", quantity_link_name(cw_link_opposite(link)));
-            request_text(r, "state", near && far ? "up" : near || far ? "half" : "down");
+            request_text(r, "state", state_of_cable(s, from, near, to, far));
             request_flag(r, "ok", near && far);
             request_row(r);
             well = well && near && far;
         }
     }
+    tell_away(r, s, t);
     return well;
 }
 
@@ -286,7 +324,7 @@ void cmd_wiring(struct request *r)
         return;
     }
     if (all) {
-        well = tell_plan(r, node_linkstate(host_server(h, scope.first)->node), host_torus(h));
+        well = tell_plan(r, host_server(h, scope.first), host_torus(h));
     }
     for (struct host_server *s; !all && (s = commands_next(r, &scope)) != NULL;) {
         said = tell_ports(r, s); /* with a bootstrap there is one server */

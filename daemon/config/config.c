@@ -55,6 +55,9 @@ __attribute__((format(printf, 3, 4))) static void wrong(struct reading *r, const
 {
     char why[CONF_WHY + SETTING_WHY], path[CONF_PATH];
     va_list args;
+    if (item->listed) {
+        return; /* its mistake is told: quotes are missing */
+    }
     va_start(args, format);
     vsnprintf(why, sizeof why, format, args);
     va_end(args);

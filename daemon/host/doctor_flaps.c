@@ -95,12 +95,38 @@ static bool was_kept_waiting(const struct doctor *d, const struct fall *fall)
     return false;
 }
 
+/* The upcall that held the thread at that time; NULL: none did. One that a server of this process made holds all. */
+static const struct host_hold *held_by(const struct doctor *d, const struct fall *fall)
+{
+    cw_time from = {fall->first.ns - instant(d).ns};
+    return holds_between(host_holds(d->s->host), from, cw_time_add(fall->last, instant(d)));
+}
+
+static void tell_hold(struct doctor *d, const struct fall *fall, const struct host_hold *hold, bool rest)
+{
+    char lasted[QUANTITY_TEXT], ago[QUANTITY_TEXT];
+    quantity_span_format(CW_MS(cw_span_ms(hold->lasted)), lasted);
+    quantity_span_format(CW_SEC(cw_time_since(host_now(d->s->host), hold->ended).ns / CW_NS_PER_SEC), ago);
+    doctor_say(d, rest ? DOCTOR_GRAVE : DOCTOR_WARNING, "stalled", CW_LINK_SELF,
+               "all %u links of this server%s went down at the same moment%s: not its cables, and not this machine: "
+               "service %s held the thread for %s in %s, %s ago, and nothing else of the server ran meanwhile",
+               size_of(fall->links), size_of(fall->links) < plugged(d) ? " that were up" : "",
+               rest ? " and rest now" : " lately", hold->service, lasted, hold->upcall, ago);
+    d->out->text(d->out->context, "service", hold->service);
+    doctor_advise(d, "tell the author of %s: what takes long goes to cw_offload() (docs/writing-a-service.md)",
+                  hold->service);
+}
+
 void doctor_stall(struct doctor *d)
 {
     char dead[QUANTITY_TEXT];
     bool rest = true;
     struct fall fall = last_to_fall(d);
-    if (size_of(fall.links) < 2 || any_stayed(d, fall.links) || !was_kept_waiting(d, &fall)) {
+    if (size_of(fall.links) < 2 || any_stayed(d, fall.links)) {
+        return;
+    }
+    const struct host_hold *hold = held_by(d, &fall);
+    if (hold == NULL && !was_kept_waiting(d, &fall)) {
         return;
     }
     d->stood = fall.links;
@@ -110,6 +136,10 @@ void doctor_stall(struct doctor *d)
             rest &= strcmp(d->info[link].state, "damped") == 0;
             d->stood_flaps = d->info[link].flaps < d->stood_flaps ? d->info[link].flaps : d->stood_flaps;
         }
+    }
+    if (hold != NULL) {
+        tell_hold(d, &fall, hold, rest);
+        return;
     }
     quantity_span_format(host_config(d->s->host)->timers.dead, dead);
     doctor_say(

@@ -12,6 +12,7 @@
 #include "base/list.h"
 #include "core/node.h"
 #include "daemon/config/config.h"
+#include "daemon/host/holds.h"
 #include "keyspace/torus.h"
 #include "services/loader.h"
 #include "shim/shim.h"
@@ -156,6 +157,8 @@ struct host_stalls {
     cw_time at[HOST_STALLS_KEPT]; /* a ring: when number i of them ended is at i % HOST_STALLS_KEPT, 0 the first */
 };
 const struct host_stalls *host_stalls(const struct host *h);
+/* Services that held the thread for longer than half of timers.dead. A stall does not count that time. */
+const struct host_holds *host_holds(const struct host *h);
 /* How often the loop has slept in a stream without waiting for frames of data (docs/shims.md, "The nap"). */
 uint64_t host_naps(const struct host *h);
 /*

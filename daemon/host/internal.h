@@ -191,6 +191,7 @@ struct host {
     unsigned received;  /* frames of links that have a descriptor for data, in this turn of the loop */
     struct nap nap;
     struct host_stalls stalls;
+    struct host_holds holds;
     cw_span turn_longest; /* longest span between two readings of the clock in a turn, while it delivered keys */
     bool leaving, left, done, failed;
     struct cw_packet *stash[HOST_STASH]; /* memory that frames are received into; owned */

@@ -297,10 +297,10 @@ void pump_close(struct host *h)
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
-/* The server was due at that time, and the loop runs only now. A server without links has none to lose. */
+/* The server was due at that time, and the loop runs only now; no service held it up for so long. A server without links has none to lose. */
 static void note_stall(struct host *h, const struct pump_server *s, cw_time due, cw_time now)
 {
-    cw_span late = cw_time_since(now, due);
+    cw_span late = {cw_time_since(now, due).ns - holds_since(&h->holds, due).ns};
     if (late.ns > h->config.timers.dead.ns / 2 && s->viewlog.live != CW_LINKS_NONE) {
         h->stalls.at[h->stalls.count++ % HOST_STALLS_KEPT] = now;
         h->stalls.longest = late.ns > h->stalls.longest.ns ? late : h->stalls.longest;
@@ -313,13 +313,16 @@ static void wake_due(struct host *h, cw_time now)
     for (bool first = true; h->wakes.end > HEAP_ROOT; first = false) {
         cw_time due = {h->wakes.slots[HEAP_ROOT].at_ns};
         if (!cw_time_due(due, now)) {
-            return;
+            break;
         }
         struct pump_server *s = container_of(heap_pop(&h->wakes), struct pump_server, wake);
         if (first) { /* of all servers of this process it has waited longest */
             note_stall(h, s, due, now);
         }
         host_activate(s);
+    }
+    if (holds_is_due(&h->holds, now)) {
+        holds_look(&h->holds, now, holds_waited_ns());
     }
 }
 

@@ -90,6 +90,11 @@ uint64_t host_naps(const struct host *h)
     return h->nap.count;
 }
 
+const struct host_holds *host_holds(const struct host *h)
+{
+    return &h->holds;
+}
+
 const struct host_stalls *host_stalls(const struct host *h)
 {
     return &h->stalls;

@@ -10,6 +10,7 @@
 #include "base/quantity.h"
 #include "keyspace/owner.h"
 #include "keyspace/reach.h"
+#include "shim/clock.h"
 #include "wire/frame.h"
 #include "wire/goodbye.h"
 
@@ -458,11 +459,26 @@ bool host_log_neighbours(struct host *h)
     return true;
 }
 
+/* The machine is not the cause: an operator finds that in the events, in the status and by the doctor, too. */
+static void note_hold(struct host *h, cw_coord at, const struct host_hold *hold)
+{
+    char lasted[QUANTITY_TEXT];
+    if (holds_note(&h->holds, hold, holds_waited_ns())) {
+        show_span(hold->lasted, lasted);
+        events_add(h->events, &at, hold->service, "held the thread for %s in %s", lasted, hold->upcall);
+    }
+}
+
 void viewlog_slow(void *context, const struct node *n, const char *service, const char *upcall, cw_span held)
 {
     struct host *h = context;
     char self[TORUS_TEXT], lasted[QUANTITY_TEXT];
-    torus_format(torus_coord(&h->torus, node_self(n)), self);
+    cw_coord at = torus_coord(&h->torus, node_self(n));
+    struct host_hold hold = {.ended = clock_now(), .lasted = held, .server = node_self(n)};
+    snprintf(hold.service, sizeof hold.service, "%s", service);
+    snprintf(hold.upcall, sizeof hold.upcall, "%s", upcall);
+    note_hold(h, at, &hold);
+    torus_format(at, self);
     show_span(held, lasted);
     LOG(h->log, CW_LOG_WARN, "a service held the thread for too long", {"server", self}, {"service", service},
         {"upcall", upcall}, {"for", lasted},

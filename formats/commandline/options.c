@@ -226,8 +226,9 @@ static int say_no_letter(const struct reading *r, const char *word)
         fputs("; a server is x,y,z, counted from 0,0,0\n", r->errors);
         return -EINVAL;
     }
-    fprintf(r->errors, "; a word that begins with - stands behind --: %s", r->of->program);
-    for (int i = 1; i < r->at; i++) {
+    const struct options *of = r->of;
+    fprintf(r->errors, "; a word that begins with - stands behind --: %s", of->typed != NULL ? of->typed : of->program);
+    for (int i = of->typed != NULL ? 1 + of->typed_for : 1; i < r->at; i++) {
         fprintf(r->errors, " %s", r->argv[i]);
     }
     fprintf(r->errors, " -- %s\n", word);

@@ -69,6 +69,12 @@ struct options {
      */
     int (*given)(void *context, const struct option *option, const char *text);
     void *context;
+    /*
+     * Where another program has put words before those that were typed: argv[1..typed_for] are its own, and `typed`
+     * is what a line begins with that would be typed in their place. NULL: the line was typed as it is.
+     */
+    const char *typed;
+    int typed_for;
 };
 
 /*

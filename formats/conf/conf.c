@@ -18,7 +18,10 @@ struct reader {
     void *context;
     unsigned told;
     bool joined; /* the value at hand was a list without quotes */
-    bool lost;   /* after this mistake nobody knows where the sections end */
+    /* The sections that the item at hand is in, as indexes; 0 is the file. */
+    uint32_t inside[CONF_DEPTH + 1];
+    unsigned depth;
+    bool lost; /* after this mistake nobody knows where the sections end */
 };
 
 __attribute__((format(printf, 2, 3))) static int wrong(struct reader *r, const char *format, ...)
@@ -233,6 +236,19 @@ static size_t listed(const struct reader *r, const char **word)
     return at == r->end || strchr(",;\n}#", *at) != NULL ? length : 0;
 }
 
+/* "torus." of the sections that the item at hand is in. */
+static void write_sections(const struct reader *r, char out[static CONF_PATH])
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (unsigned i = 1; i < r->depth && used < CONF_PATH; i++) {
+        const struct conf_item *in = &r->conf.item[r->inside[i]];
+        bool named = in->name != NULL;
+        used += (size_t)snprintf(out + used, CONF_PATH - used, "%s%s%s%s.", in->key, named ? " \"" : "",
+                                 named ? in->name : "", named ? "\"" : "");
+    }
+}
+
 /*
  * The value `0,0,0` without quotes: it is a mistake, as a comma ends a value, and is taken as it was meant, so that
  * nothing else is said of it.
@@ -252,9 +268,13 @@ static int join_list(struct reader *r, const struct conf_item *item)
             r->at++;
         }
     }
-    return any ? wrong(r, "%.40s: a value with commas stands in quotes: %.40s = \"%.40s\"", item->key, item->key,
-                       item->value)
-               : 0;
+    if (!any) {
+        return 0;
+    }
+    char sections[CONF_PATH];
+    write_sections(r, sections);
+    return wrong(r, "%.40s%.40s: a value with commas stands in quotes: %.40s = \"%.40s\"", sections, item->key,
+                 item->key, item->value);
 }
 
 /* key, and what it is: item->value, or a section that begins at the reader (*section). */
@@ -301,10 +321,12 @@ static int read_item(struct reader *r, uint32_t *index, unsigned depth)
     struct conf_item item = {.key = NULL};
     bool section = false;
     r->joined = false;
+    r->depth = depth;
     int rc = read_head(r, &item, &section);
     if (rc < 0 && !r->joined) {
         return rc;
     }
+    item.listed = r->joined;
     int64_t at = add_item(r, &item);
     if (at < 0) {
         return (int)at;
@@ -358,6 +380,7 @@ static int read_section(struct reader *r, uint32_t self, unsigned depth, bool br
 {
     uint32_t last = CONF_NONE;
     unsigned line = r->line;
+    r->inside[depth - 1] = self;
     for (;;) {
         int rc = skip_blanks(r, true);
         if (rc < 0) {

@@ -54,16 +54,32 @@ static bool answers(const char *socket)
     return true;
 }
 
+static void say_dead(const struct lab *lab, const struct known *known, char why[static AWAIT_WHY])
+{
+    bool said = known->ended[0] != '\0', one = lab->driver == LAB_PROCESS;
+    char ended[AWAIT_ENDED + 4] = "";
+    if (said) {
+        snprintf(ended, sizeof ended, " (%s)", known->ended);
+    }
+    if (one) { /* its keeper starts no second one: the lab was this process */
+        snprintf(why, AWAIT_WHY,
+                 "the process with all servers is dead%s: cwlab down --name %s removes the lab, and cwlab up makes "
+                 "another one; cwlab logs says more",
+                 ended, lab->name);
+    } else {
+        snprintf(why, AWAIT_WHY,
+                 "the daemon of %s is dead%s: cwlab restore --name %s %s starts it again, cwlab status says how it "
+                 "ended",
+                 known->name, ended, lab->name, known->name);
+    }
+}
+
 static int refuse(const struct lab *lab, const struct known *known, int rc, char why[static AWAIT_WHY])
 {
     char log[LAB_PATH];
     switch (-rc) {
     case ESRCH:
-        snprintf(why, AWAIT_WHY,
-                 "the daemon of %s is dead%s%s%s: cwlab restore --name %s %s starts it again, cwlab status says how it "
-                 "ended",
-                 known->name, known->ended[0] != '\0' ? " (" : "", known->ended, known->ended[0] != '\0' ? ")" : "",
-                 lab->name, known->name);
+        say_dead(lab, known, why);
         break;
     case ETIMEDOUT:
         snprintf(why, AWAIT_WHY,

@@ -10,6 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* One server cannot leave a process that holds them all: the process would end, and every server with it. */
+static int refuse_end(const struct program_command *self, const struct target *t)
+{
+    const char *word = t->words > 0 ? t->word[0] : "", *server = t->count == 1 ? t->server[0] : "SERVER";
+    bool ends = strcmp(word, "leave") == 0 || strcmp(word, "drain") == 0;
+    if (!ends || t->lab.driver != LAB_PROCESS || (t->words > 1 && strcmp(t->word[1], "--help") == 0)) {
+        return PROGRAM_GO;
+    }
+    return program_refuse(self,
+                          "all servers of this lab live in one process, which would end: cwlab ctl --name %s %s fail "
+                          "takes one server away (restore brings it back), and cwlab down --name %s ends all",
+                          t->lab.name, server, t->lab.name);
+}
+
 /* Words of cwctl that are for one process with all servers, and what they are here. */
 static int refuse_harm(const struct program_command *self, const struct target *t)
 {
@@ -47,6 +61,18 @@ static char *list_servers(const struct target *t)
     return text;
 }
 
+/* Tells cwctl what was typed in the place of that many words, so that it can say what would be typed instead. */
+static void set_typed(const struct target *t, int words)
+{
+    char text[LAB_PATH];
+    int used =
+        snprintf(text, sizeof text, "%d cwlab ctl%s%s", words, t->named ? " --name " : "", t->named ? t->lab.name : "");
+    for (int i = 0; i < t->servers && used < (int)sizeof text; i++) {
+        used += snprintf(text + used, sizeof text - (size_t)used, " %s", t->server[i]);
+    }
+    (void)setenv("CWLAB_TYPED", text, 1);
+}
+
 /* Runs cwctl for the servers that are named, with these words. */
 static int run_cwctl(const struct program_command *self, const struct target *t, char *const words[], int count)
 {
@@ -79,6 +105,7 @@ static int run_cwctl(const struct program_command *self, const struct target *t,
         argv[n++] = of_node;
         argv[n++] = nodes = list_servers(t);
     }
+    set_typed(t, n - 1);
     memcpy(argv + n, words, (size_t)count * sizeof *words);
     grants_lend_key(&t->lab);
     int code = lend_run(self, argv);
@@ -98,6 +125,7 @@ static int ctl(const struct program_command *self, int argc, char **argv)
     }
     if (code == PROGRAM_GO) {
         code = refuse_harm(self, &t);
+        code = code == PROGRAM_GO ? refuse_end(self, &t) : code;
     }
     for (int i = 0; i < t.words && code == PROGRAM_GO; i++) {
         if (strcmp(t.word[i], "--everywhere") == 0) {

@@ -16,6 +16,7 @@ struct look {
     const struct lab *lab;
     struct report *report;
     const char *only;
+    bool json;
     unsigned whole;       /* servers that have all their links */
     unsigned know;        /* servers that reach all servers that run */
     uint32_t reach[SEEN]; /* how many servers each reaches */
@@ -32,8 +33,11 @@ struct look {
     bool paused;
     char paused_name[TORUS_TEXT];
     cw_span paused_for, paused_ago; /* how long its longest pause was, and how long it goes on since the last one */
-    double wanted;                  /* processes that want a processor now */
-    uint64_t needed;                /* how many times longer timers would be if the lab came up now */
+    /* The service that held a daemon's thread for the longest time. */
+    struct converge_view held;
+    char held_name[TORUS_TEXT];
+    double wanted;   /* processes that want a processor now */
+    uint64_t needed; /* how many times longer timers would be if the lab came up now */
     struct explain explain;
 };
 
@@ -76,6 +80,18 @@ static bool only_pauses(const struct message *row, const struct converge_view *v
            message_has(row, "paused_ns");
 }
 
+static void note_holds(struct look *look, struct report *r, const char *name, const struct converge_view *view)
+{
+    if (view->hold_longest.ns > 0) {
+        report_text(r, "held_by", view->hold_service);
+        report_integer(r, "held_ns", view->hold_longest.ns);
+    }
+    if (view->hold_longest.ns > look->held.hold_longest.ns) {
+        look->held = *view;
+        snprintf(look->held_name, sizeof look->held_name, "%s", name);
+    }
+}
+
 static void note_stalls(struct look *look, struct report *r, const char *name, const struct message *row,
                         const struct converge_view *view)
 {
@@ -109,6 +125,9 @@ static void add(void *context, const struct message *row)
     }
     struct report *r = report_open(NULL);
     command_copy(r, row);
+    if (!look->json && explain_has_left(message_get_text(row, "ended", NULL))) {
+        report_text(r, "state", "left"); /* JSON keeps the keeper's word, dead */
+    }
     int64_t bytes = resident_of(message_get_integer(row, "pid", 0));
     if (bytes > 0) { /* a daemon that is dead has none */
         report_integer(r, "memory_bytes", bytes);
@@ -123,6 +142,7 @@ static void add(void *context, const struct message *row)
             report_integer(r, "reachable", view.reachable);
             report_text(r, "links", view.whole ? "all" : "missing");
             look->whole += view.whole;
+            note_holds(look, r, name, &view);
             note_stalls(look, r, name, row, &view);
             if (look->seen < SEEN) {
                 look->reach[look->seen++] = view.reachable;
@@ -187,6 +207,26 @@ static void tell_pause(const struct look *look)
                 "cwlab pause stopped %s for %s, and it has run again for %.0f s: links that it lost by that come back "
                 "by themselves\n",
                 look->paused_name, span, (double)look->paused_ago.ns / 1e9);
+    }
+}
+
+static bool held_lately(const struct look *look)
+{
+    const struct converge_view *held = &look->held;
+    return held->hold_longest.ns > 0 && held->hold_ago.ns <= recently.ns && is_lost_by(look, held->hold_longest);
+}
+
+/* Is it a service? */
+static void tell_hold(const struct look *look)
+{
+    const struct converge_view *held = &look->held;
+    char span[QUANTITY_TEXT];
+    if (held_lately(look)) {
+        quantity_span_format(CW_MS(cw_span_ms(held->hold_longest)), span);
+        fprintf(stderr,
+                "service %s held the thread of %s for %s in %s, last %.0f s ago: nothing else of that daemon ran "
+                "meanwhile, so that links were lost to the service, not to the network or this machine\n",
+                held->hold_service, look->held_name, span, held->hold_upcall, (double)held->hold_ago.ns / 1e9);
     }
 }
 
@@ -258,8 +298,8 @@ static void tell_apart(const struct look *look)
         fprintf(stderr, "%u of %u servers miss%s a link: cwlab ctl --name %s all wiring says which, and why\n", count,
                 look->seen, count == 1 ? "es" : "", look->lab->name);
     }
-    bool ordered = e->dead > 0 || e->paused > 0 || paused_lately(look);
-    if (look->know < look->seen && !ordered && !explain_is_starved(e)) {
+    bool explained = e->dead > 0 || e->paused > 0 || paused_lately(look) || held_lately(look);
+    if (look->know < look->seen && !explained && !explain_is_starved(e)) {
         fprintf(stderr,
                 "daemons have waited %.0f %% of their lives for a processor; where that is why, longer timers help: "
                 "cwlab up --scale %lu\nlogs: %s/*.log\n",
@@ -293,6 +333,7 @@ static int run(const struct program_command *self, int argc, char **argv)
     static struct look look;
     look = (struct look){.lab = &lab,
                          .report = report_open(NULL),
+                         .json = json,
                          .only = words.count > 0 && lab.driver == LAB_NETNS ? words.word[0] : NULL,
                          .explain = {.processors = scale_processors()}};
     quantity_dims_format(torus_dims(&lab.torus), dims);
@@ -311,6 +352,7 @@ static int run(const struct program_command *self, int argc, char **argv)
     fflush(stdout);
     if (!json) {
         tell_pause(&look);
+        tell_hold(&look);
         tell_stalls(&look);
         tell_scale(&look);
     }
@@ -328,11 +370,13 @@ const struct program_command command_status = {
     .name = "status",
     .summary = "a lab and its daemons: state, process, how many servers each reaches, memory",
     .words = "[SERVER] [options]",
-    .text = "Prints a row for each daemon: running, paused or dead; its process as the machine numbers it; how often\n"
-            "it was started and how its last process ended; and what its node says of itself. Memory is the daemon's\n"
-            "own, without shared pages. know_all counts the daemons that reach all servers whose daemons run. What is\n"
-            "wrong is explained below the rows, and the exit code is 1 then. --json prints a line for each daemon,\n"
-            "which has \"server\", and then one for the lab, which has \"lab\".",
+    .text =
+        "Prints a row for each daemon: running, paused, dead, or left (it left in order; JSON says dead for both);\n"
+        "its process as the machine numbers it; how often it was started and how its last process ended; and what\n"
+        "its node says of itself. Memory is the daemon's own, without shared pages. know_all counts the daemons\n"
+        "that reach all servers whose daemons run. What is wrong is explained below the rows, and the exit code is\n"
+        "1 then. --json prints a line for each daemon, which has \"server\", and then one for the lab, which has\n"
+        "\"lab\".",
     .example = "  cwlab status\n"
                "  cwlab status 1,0,2 --json",
     .run = run,

@@ -59,6 +59,10 @@ static char *find_module(const struct program_command *self, const char *word)
         program_refuse(self, "--service %s", why);
         return NULL;
     }
+    if (builtin_service(module.service->name) != NULL) {
+        fprintf(stderr, "cwlab up: --service %s: its service %s takes the place of the one that is built in\n", word,
+                module.service->name);
+    }
     loader_close(&module);
     char *whole = realpath(word, NULL);
     if (whole != NULL && strlen(whole) >= LAB_PATH) {
@@ -272,9 +276,10 @@ static void hide(const struct show *show)
 static void tell_failure(const struct program_command *self, const struct lab *lab, unsigned count, double seconds)
 {
     struct explain e;
-    program_refuse(self, "%u of %u servers know all others after %.1f s; the rest do not in time (--patience)", count,
-                   lab->torus.servers, seconds);
-    if (explain_look(&e, lab)) {
+    bool looked = explain_look(&e, lab);
+    program_refuse(self, "%u of %u servers know all others after %.1f s; the rest do not%s", count, lab->torus.servers,
+                   seconds, looked && e.dead > 0 ? ", for daemons have died" : " in time (--patience)");
+    if (looked) {
         e.goes = true;
         explain_tell(&e, lab, stderr);
         if (e.dead == 0 && !explain_is_starved(&e)) {

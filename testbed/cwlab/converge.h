@@ -13,6 +13,9 @@ struct converge_view {
     /* How often it did not run when it was due, for how long at most, and how long ago last. */
     uint64_t stalls;
     cw_span stall_longest, stall_ago;
+    /* How long a service held its thread at most, how long ago the last one did so, and which one, in which upcall. */
+    cw_span hold_longest, hold_ago;
+    char hold_service[64], hold_upcall[24];
     char state[16];
 };
 

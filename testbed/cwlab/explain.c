@@ -26,10 +26,17 @@ static double waited_share(int64_t pid, double seconds)
     return known ? (double)waited / 1e9 / seconds : -1;
 }
 
+bool explain_has_left(const char *ended)
+{
+    static const char fine[] = "exit code 0";
+    return ended != NULL && strncmp(ended, fine, sizeof fine - 1) == 0;
+}
+
 static void note_dead(struct explain *e, const struct message *row)
 {
     const char *name = message_get_text(row, "server", NULL), *ended = message_get_text(row, "ended", NULL);
-    bool ordered = ended != NULL && strstr(ended, "as ordered") != NULL;
+    bool left = explain_has_left(ended);
+    bool ordered = left || (ended != NULL && strstr(ended, "as ordered") != NULL);
     if (e->dead < EXPLAIN_NAMES) {
         struct explain_dead *d = &e->first[e->dead];
         snprintf(d->name, sizeof d->name, "%s", name != NULL ? name : "");
@@ -37,6 +44,7 @@ static void note_dead(struct explain *e, const struct message *row)
         d->ordered = ordered;
     }
     e->unordered += !ordered;
+    e->left += left;
     e->dead++;
 }
 
@@ -137,17 +145,29 @@ static void quote_log(const struct lab *lab, const char *name, FILE *out)
     }
 }
 
+/* Servers that were told to leave by cwctl, as well as those that cwlab told. */
+static void tell_gone(const struct explain *e, FILE *out)
+{
+    if (e->left == e->dead) {
+        fprintf(out, "%u server%s left:", e->dead, e->dead == 1 ? " has" : "s have");
+    } else {
+        fprintf(out, "%u daemon%s dead:", e->dead, e->dead == 1 ? " is" : "s are");
+    }
+}
+
 static void tell_dead(const struct explain *e, const struct lab *lab, FILE *out)
 {
     const char *unordered = NULL;
-    fprintf(out, "%u daemon%s dead:", e->dead, e->dead == 1 ? " is" : "s are");
+    tell_gone(e, out);
     for (unsigned i = 0; i < e->dead && i < EXPLAIN_NAMES; i++) {
         const struct explain_dead *d = &e->first[i];
         fprintf(out, "%s %s (%s)", i > 0 ? "," : "", d->name, d->ended);
         unordered = unordered == NULL && !d->ordered ? d->name : unordered;
     }
     fputs(e->dead > EXPLAIN_NAMES ? ", and others" : "", out);
-    if (!e->goes) {
+    if (!e->goes && lab->driver == LAB_PROCESS) {
+        fprintf(out, "; cwlab down --name %s removes the lab, and cwlab up makes another one", lab->name);
+    } else if (!e->goes) {
         fprintf(out, "; cwlab restore %s --name %s starts it again", e->first[0].name, lab->name);
     }
     fputc('\n', out);

@@ -14,7 +14,8 @@ enum { EXPLAIN_NAMES = 6 };
 /* What was found. Begin with {0}, and give explain_row() each row of the keeper's status. */
 struct explain {
     unsigned running, paused, dead;
-    unsigned unordered; /* dead daemons whose end the lab did not order */
+    unsigned unordered; /* dead daemons whose end nobody ordered */
+    unsigned left;      /* dead daemons that have left in order, whoever told them to */
     struct explain_dead {
         char name[TORUS_TEXT], ended[64];
         bool ordered;
@@ -27,6 +28,8 @@ struct explain {
     bool goes; /* set by the caller: the lab is taken down next, so that nothing in it can be mended or read */
 };
 
+/* True when a daemon that ended so, as its keeper says, has left in order. ended may be NULL. */
+bool explain_has_left(const char *ended);
 void explain_row(struct explain *e, const struct message *row);
 /* Asks the lab's keeper, and fills all of it. False: there is no keeper, and *e is of no use. */
 bool explain_look(struct explain *e, const struct lab *lab);

@@ -162,6 +162,7 @@ int target_read(const struct program_command *self, int argc, char **argv, enum 
     if (code == PROGRAM_GO) {
         code = command_lab(self, name, &out->lab);
     }
+    out->named = name != NULL;
     if (code != PROGRAM_GO) {
         return code;
     }

@@ -25,6 +25,7 @@ struct target {
     int words;
     bool *who; /* by server: it is named */
     unsigned count;
+    bool named; /* --name was given */
 };
 
 /*

@@ -129,7 +129,7 @@ class Ask(ctl_kit.Job):
         text = self.cwctl("job explain web1:3 hitcuont:1:get", code=1)
         self.assertEqual(text.splitlines()[:3],
                          ["web1:3 to hitcuont:1:get", "  no   the job exists: web1",
-                          "       remedy: cwctl job list and cwctl services say which there are, and a number will do"])
+                          "       remedy: cwctl job list; cwctl services: say which there are, and a number will do"])
         [row] = self.rows("job explain ping:0 hitcuont:1:get", code=1)
         self.assertEqual((row["allowed"], row["cause"]), (False, "no-such-job"))
         self.assertEqual(row["remedy"], "did you mean hitcount?")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """cwctl wiring: which cable should go where, and what is wrong, in words."""
 
+import json
 import os
 import shutil
 import socket
@@ -31,6 +32,22 @@ class Wiring(ctl_kit.Case):
         self.cwctl("--server 1,1,1 status", code=1)
         self.cwctl("--server 1,1,1 mend +x")
         self.settle()
+
+    def test_the_cables_of_who_is_away(self):
+        """A cable that works, and whose far end is dead, is not one that works in one direction only."""
+        self.cwctl("--server 1,1,1 fail")
+        until = time.monotonic() + ctl_kit.LIMIT_S
+        while not self.gone() and time.monotonic() < until:
+            time.sleep(0.05)
+        text = self.cwctl("wiring --all", code=1)
+        self.assertIn("\n75 of 81 are right\n1,1,1 is reached by no server: nothing can be said of its cables until", text)
+        self.cwctl("--server 1,1,1 restore")
+        self.settle()
+
+    def gone(self):
+        rows = [json.loads(row) for row in self.raw("--json", "wiring", "--all").stdout.splitlines()]
+        cables = [row["state"] for row in rows if row["part"] == "cable"]
+        return (cables.count("down"), cables.count("half")) == (6, 0)
 
 
 def free_ports(count):

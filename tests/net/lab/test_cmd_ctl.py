@@ -19,6 +19,20 @@ class Ctl(lab_kit.Case):
             for words in (["--name", "lab", "1,1,1", "status"], ["1,1,1", "status", "--name", "lab"],
                           ["1,1,1", "--name=lab", "status"]):
                 self.assertIn("1,1,1", run("ctl", *words).stdout)
+            # What is proposed is what was typed, and can be typed.
+            said = run("ctl", "1,1,1", "kv", "set", "k", "-5", code=2).stderr
+            self.assertTrue(said.endswith(" stands behind --: cwlab ctl 1,1,1 kv set k -- -5\n"), said)
+            said = run("ctl", "1,1,1", "job", "explain", "0:0", "nosuch:1:1", code=1).stdout
+            self.assertIn("remedy: cwlab ctl 1,1,1 job list; cwlab ctl 1,1,1 services: say which", said)
+            said = run("ctl", "all", "kv", "set", "a", "b", code=2).stderr
+            self.assertTrue(said.endswith("name one, as cwlab ctl --name lab 0,0,0 kv set\n"), said)
+            if driver == "process":
+                for word in "leave", "drain":  # would end all servers
+                    self.assertIn("cwlab ctl --name lab 1,1,1 fail takes one", run("ctl", "1,1,1", word, code=2).stderr)
+                run("ctl", "1,1,1", "fail")
+                lab_kit.until("the doctor tells of it", lambda: "do: cwlab ctl 1,1,1 restore\n" in run(
+                    "ctl", "0,0,0", "doctor", "--all", code=None).stdout)
+                run("ctl", "1,1,1", "restore")
             said = run("ctl", "1,1,1", "status", "--name", "other", code=3).stderr
             self.assertIn("there is no lab 'other'; there is lab\n", said)
             run("down")

@@ -73,10 +73,12 @@ class Fault(lab_kit.Case):
             self.assertEqual(rows("status", "1,0,0", code=None)[0]["state"], "dead")
             self.assertIn("dead already", run("leave", "1,0,0", code=2).stderr)
             run("restore", "1,0,0", "--wait")
-            run("ctl", "1,0,0", "drain")
-            run("restore", "1,0,0", "--wait")
-            run("ctl", "1,0,0", "leave")
-            run("restore", "1,0,0", "--wait")
+            for word in "drain", "leave":  # which return when the process has ended, and not before
+                run("ctl", "1,0,0", word)
+                row = rows("status", "1,0,0", code=None)[0]
+                self.assertEqual((row["state"], row["ended"]), ("dead", "exit code 0"))
+                self.assertIn("dead already", run("leave", "1,0,0", code=2).stderr)
+                run("restore", "1,0,0", "--wait")
         run("pause", "1,0,0", "1h")
         leavers = [subprocess.Popen([cwlab, "leave", "1,0,0"], stderr=subprocess.PIPE, text=True) for _ in range(4)]
         said = [(leaver.communicate()[1], leaver.returncode) for leaver in leavers]

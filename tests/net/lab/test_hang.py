@@ -2,6 +2,7 @@
 """A service that holds its daemon's thread in a lab: the watcher has the daemon say so while it lasts, and cwlab status
 shows what a daemon said when it crashed."""
 
+import json
 import os
 import re
 import shutil
@@ -24,6 +25,14 @@ class Hang(lab_kit.Case):
                          "and still does")
         self.assertRegex(said, f"(?m)^{re.escape(module)}\\S*\\[0x")
         self.assertIn("upcall=on_command for=2", said)
+        # Both name the service, and not the machine, however busy that is.
+        held = "service careless held the thread"
+        said = lab_kit.run("status", code=None).stderr
+        self.assertRegex(said, held + r" of 1,0,0 for 2[0-9]{3}ms in on_command, last \d+ s ago: ")
+        lab_kit.until("the doctor names it", lambda: held + " for 2" in lab_kit.run(
+            "ctl", "1,0,0", "doctor", code=None).stdout)
+        row = json.loads(lab_kit.run("ctl", "1,0,0", "status", "--json", code=None).stdout)
+        self.assertEqual((row["hold_service"], row["hold_upcall"]), ("careless", "on_command"))
         said = lab_kit.run("ctl", "0,0,0", "service", "careless", "crash", code=None).stderr
         self.assertIn("the daemon closed the connection; has it ended? (cwlab logs 0,0,0)\n", said)
         lab_kit.until("0,0,0 is dead", lambda: "signal 11" in lab_kit.run("status", code=None).stdout)

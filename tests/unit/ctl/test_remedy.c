@@ -33,7 +33,7 @@ START_TEST(where_it_is_typed)
     remedy_place(&rows);
     ck_assert_str_eq(what_of(&rows, 0), "on 1,0,0: ip link set px mtu 3000");
     ck_assert_str_eq(what_of(&rows, 1), "on 2,0,0: systemctl start cubewayd");
-    remedies_in_lab(&rows, NULL); /* there is none */
+    remedies_in_lab(&rows, NULL, false); /* there is none */
     ck_assert_str_eq(what_of(&rows, 1), "on 2,0,0: systemctl start cubewayd");
     rows_clear(&rows);
 }
@@ -73,10 +73,12 @@ START_TEST(what_a_lab_undoes)
     rows_add(&rows, finding("server-down", NULL, "see whether the machine at 2,0,0 is on"));
     rows_add(&rows, finding("deaf", "1,0,0", "ip -s link show px"));
     remedy_place(&rows);
-    remedies_in_lab(&rows, "");
+    remedies_in_lab(&rows, "", false);
     ck_assert_str_eq(what_of(&rows, 0), "cwlab link 1,0,0 +x up");
     ck_assert_str_eq(what_of(&rows, 1), "cwlab logs 2,0,0; cwlab restore 2,0,0");
     ck_assert_str_eq(what_of(&rows, 2), "cwlab exec 1,0,0 ip -s link show px");
+    remedies_in_lab(&rows, "", true);
+    ck_assert_str_eq(what_of(&rows, 1), "cwlab ctl 2,0,0 restore");
     rows_clear(&rows);
 }
 END_TEST

@@ -121,6 +121,18 @@ START_TEST(all_mistakes_are_said_at_once)
 }
 END_TEST
 
+/* A list without quotes is one mistake, whether or not the key takes a list. */
+START_TEST(a_list_is_one_mistake)
+{
+    struct daemon_config c;
+    struct said said;
+    try_config("torus { dims = 2x2x2; coordinate = 0,0,0 }\nlog { level = info, debug }", &c, &said);
+    ck_assert(was_said(&said, "c:1: torus.coordinate: a value with commas stands in quotes: coordinate = \"0,0,0\""));
+    ck_assert(was_said(&said, "c:2: log.level: a value with commas stands in quotes: level = \"info,debug\""));
+    ck_assert_uint_eq(said.count, 2);
+}
+END_TEST
+
 START_TEST(options_have_bounds)
 {
     char text[2000] = "torus { dims = 2x2x2; coordinate = all } service ping { options { ";
@@ -172,6 +184,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(every_key_arrives),
     SUITE_TEST(what_is_left_out_has_defaults),
     SUITE_TEST(all_mistakes_are_said_at_once),
+    SUITE_TEST(a_list_is_one_mistake),
     SUITE_TEST(options_have_bounds),
     SUITE_TEST(mistakes_without_end_are_counted),
     SUITE_TEST(a_file_is_read),

@@ -61,6 +61,13 @@ static void wait_until(int64_t ms)
     h->stalls.at[h->stalls.count++ % HOST_STALLS_KEPT] = at_ms(ms);
 }
 
+/* A service held the thread for 6 s; that ended then. */
+static void hold_until(int64_t ms)
+{
+    struct host_hold hold = {at_ms(ms), CW_SEC(6), 0, "bug", "on_command"};
+    ck_assert(holds_note(&h->holds, &hold, 0));
+}
+
 /* Looks as doctor_look() does; gives how many findings there are. */
 static unsigned look(struct doctor *d)
 {
@@ -105,6 +112,26 @@ START_TEST(within_one_dead)
     fall_all(&d, 1, 0, 11);
     wait_until(0);
     ck_assert_uint_eq(look(&d), 0);
+}
+END_TEST
+
+/* The service is named, and not the machine, though the loop was late as well. */
+START_TEST(a_service_that_held_the_thread)
+{
+    struct doctor d = begin(cube);
+    fall_all(&d, 1, 0, 0);
+    wait_until(2);
+    hold_until(1);
+    ck_assert_uint_eq(look(&d), 1);
+    expect("severity=3 cause=stalled");
+    expect("not its cables, and not this machine: service bug held the thread for 6s in on_command");
+    expect("do=tell the author of bug: ");
+    d = begin(cube);
+    fall_all(&d, 1, 0, 0);
+    wait_until(2);
+    hold_until(-5000);
+    ck_assert_uint_eq(look(&d), 1);
+    expect("but the server itself stood still");
 }
 END_TEST
 
@@ -250,6 +277,7 @@ END_TEST
 static const struct suite_test tests[] = {
     SUITE_TEST(who_stood_still),
     SUITE_TEST(within_one_dead),
+    SUITE_TEST(a_service_that_held_the_thread),
     SUITE_TEST(who_rests_now_delivers_nothing),
     SUITE_TEST(neighbours_that_died_one_by_one),
     SUITE_TEST(who_ran_did_not_stand_still),

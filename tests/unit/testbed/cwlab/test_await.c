@@ -77,7 +77,7 @@ START_TEST(a_dead_one_is_not)
     ck_assert_int_eq(
         await_with("{\"server\":\"all\",\"state\":\"dead\",\"ended\":\"signal 9, as ordered\"}", 0, CW_SEC(60), false),
         -ESRCH);
-    ck_assert_msg(strstr(why, "is dead (signal 9, as ordered): cwlab restore --name a all starts it again") != NULL,
+    ck_assert_msg(strstr(why, "is dead (signal 9, as ordered): cwlab down --name a removes the lab, and ") != NULL,
                   "%s", why);
 }
 END_TEST

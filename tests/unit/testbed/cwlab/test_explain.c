@@ -57,6 +57,24 @@ START_TEST(who_is_dead)
 }
 END_TEST
 
+/* Whoever told them to: cwctl leave and drain are no orders of the keeper's. */
+START_TEST(who_has_left)
+{
+    struct explain e = {.processors = 2};
+    struct lab lab = {.name = "x", .folder = "/nowhere", .scale = 3};
+    char text[2000];
+    row(&e, "1,0,0", "dead", "exit code 0", 0, 10);
+    row(&e, "1,1,0", "dead", "exit code 0, as ordered", 0, 10);
+    ck_assert(e.dead == 2 && e.left == 2 && e.unordered == 0);
+    told(&e, &lab, text, sizeof text);
+    ck_assert(strstr(text, "2 servers have left: 1,0,0 (exit code 0), 1,1,0") == text);
+    ck_assert(strstr(text, "the log of") == NULL);
+    lab.driver = LAB_PROCESS;
+    told(&e, &lab, text, sizeof text);
+    ck_assert(strstr(text, "; cwlab down --name x removes the lab") != NULL && strstr(text, "restore") == NULL);
+}
+END_TEST
+
 START_TEST(the_log_of_one_that_died_by_itself)
 {
     char *place = place_make(), why[LAB_WHY], path[LAB_PATH], text[4000];
@@ -124,6 +142,7 @@ END_TEST
 
 static const struct suite_test tests[] = {
     SUITE_TEST(who_is_dead),
+    SUITE_TEST(who_has_left),
     SUITE_TEST(the_log_of_one_that_died_by_itself),
     SUITE_TEST(the_log_of_one_that_crashed),
     SUITE_TEST(too_few_processors),

@@ -47,9 +47,9 @@ void collects_open(struct collects *c, cw_svc *s, struct dense *dense)
     list_init(&c->all);
 }
 
+/* It is in no list. */
 static void collect_free(struct collect *c)
 {
-    list_remove(&c->link);
     cw_timer_stop(c->all->s, c->soon);
     free((void *)(uintptr_t)c->reduce.name);
     free((void *)(uintptr_t)c->reduce.member);
@@ -59,7 +59,7 @@ static void collect_free(struct collect *c)
 void collects_close(struct collects *c)
 {
     while (!list_is_empty(&c->all)) {
-        collect_free(container_of(list_first(&c->all), struct collect, link));
+        collect_free(container_of(list_pop_front(&c->all), struct collect, link));
     }
 }
 
@@ -104,8 +104,10 @@ static int start(struct collect *c, struct part *p, unsigned k)
     return p->used ? 0 : (int)p->ticket;
 }
 
+/* Ends it; c is gone then. done() may call everything: it is in no list any more, and its ticket is that of nothing. */
 static void end(struct collect *c)
 {
+    list_remove(&c->link);
     const cw_reduce_result result = {.size = sizeof result,
                                      .status = c->status,
                                      .named = c->named,

@@ -28,8 +28,11 @@ static void done(void *arg, const cw_reduce_result *result)
     ck_assert(result->status < 0 || result->count == ORDER_TOWN);
 }
 
+static cw_reduce_done_fn at_end;
+
 static void setup(void)
 {
+    at_end = done;
     net = order_town_open(NULL);
     api = aggregate_service.exports;
     memset(ends, 0, sizeof ends);
@@ -64,7 +67,8 @@ static int64_t call(cw_server s, bool scatter, uint64_t elements)
                          .in = in[s],
                          .out = out[s]};
     void *arg = (void *)(uintptr_t)s;
-    return ticket[s] = scatter ? api->reduce_scatter(user[s], &r, done, arg) : api->allgather(user[s], &r, done, arg);
+    return ticket[s] =
+               scatter ? api->reduce_scatter(user[s], &r, at_end, arg) : api->allgather(user[s], &r, at_end, arg);
 }
 
 static void call_all(bool scatter, uint64_t elements)
@@ -133,6 +137,33 @@ START_TEST(cancelled)
 }
 END_TEST
 
+/* Whoever cancels in done() what has just ended is told that it has ended, and nothing else. */
+static void done_cancels(void *arg, const cw_reduce_result *result)
+{
+    cw_server s = (cw_server)(uintptr_t)arg;
+    done(arg, result);
+    ck_assert_int_eq(api->cancel(user[s], ticket[s]), -ENOENT);
+}
+
+START_TEST(cancelled_at_the_end)
+{
+    for (unsigned fails = 0; fails < 2; fails++) {
+        setup();
+        at_end = done_cancels;
+        call_all(fails == 0, 100);
+        if (fails != 0) {
+            ck_assert_int_eq(api->cancel(user[3], ticket[3]), 0);
+        }
+        fake_net_run(net, CW_SEC(60));
+        for (cw_server s = 0; s < ORDER_TOWN; s++) {
+            ck_assert_uint_eq(ends[s], 1);
+            ck_assert(fails != 0 ? status[s] < 0 : status[s] == 0);
+        }
+        teardown();
+    }
+}
+END_TEST
+
 START_TEST(closed)
 {
     setup();
@@ -156,6 +187,7 @@ START_TEST(bad_arguments)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(reduce_scatter), SUITE_TEST(allgather), SUITE_TEST(cancelled),
-                                          SUITE_TEST(closed), SUITE_TEST(bad_arguments)};
+static const struct suite_test tests[] = {
+    SUITE_TEST(reduce_scatter),       SUITE_TEST(allgather),    SUITE_TEST(cancelled), SUITE_TEST(closed),
+    SUITE_TEST(cancelled_at_the_end), SUITE_TEST(bad_arguments)};
 SUITE_MAIN("collect", tests)

@@ -177,7 +177,8 @@ static int take_end(struct dense *d, const struct message *m)
     if (v != NULL && v->reducer == NULL) {
         vertex_free(v);
     }
-    if (own != NULL && own->root == m->run.root && own->reducer == NULL && m->servers == d->torus.servers) {
+    bool same = own != NULL && (own->run.life == 0 || run_name_equal(&own->run, &m->run));
+    if (same && own->root == m->run.root && own->reducer == NULL && m->servers == d->torus.servers) {
         member_end(own, end_status(own, m), m->who, m->members, m->attempt);
     }
     return 0;

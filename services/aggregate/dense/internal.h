@@ -192,8 +192,8 @@ struct vertex {
 struct vertex *vertex_find(struct dense *d, const struct run_name *run);
 /*
  * Begins an attempt as it was announced, instead of an earlier one of the same run. reducer: at the root, else NULL.
- * -ESTALE: an old attempt, or the ticket is unknown; -EINVAL: the member's own call says otherwise; -EPROTO; -ENOBUFS,
- * -ENETUNREACH, -ENOMEM.
+ * -ESTALE: an old attempt, or the ticket is unknown; -EINVAL: the member's own call says otherwise; -EOPNOTSUPP: the
+ * result goes to all, and there is no multicast here; -EPROTO; -ENOBUFS, -ENETUNREACH, -ENOMEM.
  */
 CW_MUST_CHECK int vertex_begin(struct dense *d, const struct message *m, struct reducer *reducer);
 /* Takes v: what it has under way is cancelled. */

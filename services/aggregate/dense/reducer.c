@@ -203,6 +203,10 @@ static void begin(struct reducer *r)
         small_finish(r);
         return;
     }
+    if ((r->caller->spec.flags & CW_REDUCE_TO_ALL) != 0 && d->multicast == NULL) {
+        reducer_end(r, -EOPNOTSUPP, d->self);
+        return;
+    }
     const struct plan_question question = {&d->torus, d->trees, d->self, r->counted, r->dead};
     int rc = plan_make(&plan, &question, d->self, r->involved, &lost);
     if (rc == -ENETUNREACH) {
@@ -265,6 +269,7 @@ void reducer_announced(struct reducer *r, uint32_t attempt, cw_server from, int 
         return;
     case -ENOBUFS:
     case -EINVAL:
+    case -EOPNOTSUPP:
         reducer_end(r, status, from);
         return;
     default:
@@ -574,7 +579,8 @@ void reducer_tick(struct reducer *r)
         return;
     }
     if (r->state == REDUCER_SHARES) {
-        share_tick(r);
+        share_tick(r); /* r may be gone */
+        return;
     }
     if (r->state != REDUCER_RUNS) {
         return;

@@ -29,6 +29,7 @@ static void done(void *arg, const cw_reduce_result *result)
 }
 
 static cw_reduce_done_fn at_end;
+static char name[8] = "name";
 
 static void setup(void)
 {
@@ -36,6 +37,7 @@ static void setup(void)
     net = order_town_open(NULL);
     api = aggregate_service.exports;
     memset(ends, 0, sizeof ends);
+    memset(status, 0, sizeof status);
     memset(out, 0, sizeof out);
     for (cw_server s = 0; s < ORDER_TOWN; s++) {
         ck_assert_int_eq(api->open(net->server[s], net->server[s], &user[s]), 0);
@@ -57,7 +59,7 @@ static void teardown(void)
 static int64_t call(cw_server s, bool scatter, uint64_t elements)
 {
     const cw_reduce r = {CW_REDUCE_INIT,
-                         .name = "name",
+                         .name = name,
                          .name_length = 4,
                          .member = members,
                          .members = ORDER_TOWN,
@@ -174,9 +176,37 @@ START_TEST(closed)
 }
 END_TEST
 
+/* More at a time than there is room for: the parts wait for each other, and all end well. */
+START_TEST(many)
+{
+    enum { MANY = 12 };
+    setup();
+    for (unsigned i = 0; i < MANY; i++) {
+        name[3] = (char)('a' + i);
+        for (cw_server s = 0; s < ORDER_TOWN; s++) {
+            ck_assert_int_gt(call(s, true, N), 0);
+        }
+    }
+    for (unsigned i = 0; i < 40; i++) {
+        fake_net_run(net, CW_MS(250));
+        for (cw_server s = 0; s < ORDER_TOWN; s++) {
+            ck_assert_int_eq(status[s], 0);
+        }
+    }
+    for (cw_server s = 0; s < ORDER_TOWN; s++) {
+        ck_assert_uint_eq(ends[s], MANY);
+    }
+    name[3] = 'e';
+    teardown();
+}
+END_TEST
+
 START_TEST(bad_arguments)
 {
     setup();
+    ck_assert_int_eq(call(0, false, UINT64_C(1) << 34), -EFBIG); /* and nothing was copied */
+    ck_assert_int_eq(call(0, false, UINT64_MAX / 4), -EFBIG);
+    ck_assert_int_eq(call(0, true, UINT64_C(1) << 34), -EFBIG);
     members[3] = members[4]; /* twice */
     ck_assert_int_eq(call(0, true, N), -EINVAL);
     members[3] = (cw_coord){9, 9, 9};
@@ -187,7 +217,8 @@ START_TEST(bad_arguments)
 }
 END_TEST
 
-static const struct suite_test tests[] = {
-    SUITE_TEST(reduce_scatter),       SUITE_TEST(allgather),    SUITE_TEST(cancelled), SUITE_TEST(closed),
-    SUITE_TEST(cancelled_at_the_end), SUITE_TEST(bad_arguments)};
+static const struct suite_test tests[] = {SUITE_TEST(reduce_scatter), SUITE_TEST(allgather),
+                                          SUITE_TEST(cancelled),      SUITE_TEST(closed),
+                                          SUITE_TEST(many),           SUITE_TEST(cancelled_at_the_end),
+                                          SUITE_TEST(bad_arguments)};
 SUITE_MAIN("collect", tests)

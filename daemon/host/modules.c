@@ -329,9 +329,26 @@ int host_service_check(struct host *h, const char *name, const char *file, bool 
     return rc;
 }
 
+/* -EBUSY: another service may still use what this one exports. */
+static int check_unused(const struct host *h, const struct host_module *m, char why[static HOST_WHY])
+{
+    for (unsigned i = 0; i < h->count; i++) {
+        struct node *n = h->server[i].face.node;
+        const char *user = n == NULL ? NULL : node_service_user(n, m->face.table->job);
+        if (user != NULL) {
+            return because(-EBUSY, why, "%s: the service %s uses it: unload %s first", m->face.table->name, user, user);
+        }
+    }
+    return 0;
+}
+
 /* Takes the service from all servers; -EBUSY: from none. */
 static int remove_from_all(struct host *h, struct host_module *m, char why[static HOST_WHY])
 {
+    int used = check_unused(h, m, why);
+    if (used < 0) {
+        return used;
+    }
     offload_drain(h->offload);
     host_collect_all(h);
     for (unsigned i = 0; i < h->count; i++) {
@@ -485,6 +502,10 @@ int host_service_unload(struct host *h, const char *name, char why[static HOST_W
     why[0] = '\0';
     if (m == NULL) {
         return because(-ENOENT, why, "%s: no such service runs here", name);
+    }
+    int used = check_unused(h, m, why);
+    if (used < 0) {
+        return used;
     }
     /* Offloaded work must come back first, on every server; after that none can refuse. */
     offload_drain(h->offload);

@@ -18,18 +18,24 @@
  *  - A result is the combination of exactly the contributors that it names, each counted once, or the reduction fails
  *    at the root with a reason. Nobody is counted twice, whatever dies, returns, or is cut off.
  *  - CW_REDUCE_TO_ALL: no two members succeed with different results: not a bit of them differs. A member succeeds only
- *    after every contributor that lives has the whole result (vectors above 1 KiB), so what died meanwhile had it, too,
- *    or the reduction failed.
+ *    after every contributor that lives has the whole result (vectors above 1 KiB). So without CW_REDUCE_WITHOUT
+ *    whoever has died meanwhile had the result, too, or the reduction failed; with CW_REDUCE_WITHOUT a contributor that
+ *    has died may be named in a result that it never got.
  *  - done() is called exactly once at each member and at the root. It comes within the limit after the last progress,
  *    or earlier.
  *  - The order in which numbers meet is not fixed: sums of floating-point numbers may differ in their last bits from
  *    one run to the next.
  *  - Names belong to the job of the service that opened. A name is used for one reduction: the same name again is an
- *    error within a minute.
- *  - Memory is bounded: six windows of blocks for each reduction, however long the vector.
+ *    error within a minute. reduce_scatter() and allgather() use one name for each member: their own, and behind it the
+ *    member's number in four bytes, the lowest first. A reduce() of such a name is in their way.
+ *  - Memory is bounded, however long the vector. Blocks take six windows for each reduction, and at most 256 MiB for
+ *    all together (`totals` shows those). Besides, a result of more than 1 KiB that goes to all is sent in pieces of
+ *    4 MiB: two of them at a time at the root, twice each, and what the service multicast holds at each member. The
+ *    root of a reduction of at most 1 KiB keeps the vectors of all servers: 4 MiB at most.
  *
- * Threading: that of the server. Upcalls come from the upcalls of the service `aggregate`, never from inside a call of
- * this interface (but cancel() and close()). In an upcall everything here may be called but close().
+ * Threading: that of the server. Upcalls come from the upcalls of the service `aggregate`, and take() also from those
+ * of `multicast`; never from inside a call of this interface (but cancel() and close()). In an upcall everything here
+ * may be called but close().
  */
 #ifndef CUBEWAY_AGGREGATE_H
 #define CUBEWAY_AGGREGATE_H
@@ -82,7 +88,9 @@ enum { CW_AGGREGATE_API = 1, CW_AGGREGATE_NAME_MAX = 64 };
 enum {
     /*
      * When a contributor dies, the reduction begins again without it, and the result names those that are in it.
-     * Otherwise the reduction ends everywhere with -ECONNRESET.
+     * Members that have not called and are not in the root's view are waited for until nobody has called for 2 s.
+     * Otherwise the reduction ends everywhere with -ECONNRESET when a contributor dies, and waits for members as long
+     * as the limit.
      */
     CW_REDUCE_WITHOUT = 1,
     /* All members get the result, too. */
@@ -109,7 +117,10 @@ typedef struct cw_reduce {
     cw_combine combine;
     uint64_t elements; /* of each vector; in bytes at most 64 GiB */
     unsigned flags;
-    /* The reduction ends with -ETIMEDOUT when nothing has moved for so long; 0: 30 s. At most 1 h. */
+    /*
+     * The reduction ends with -ETIMEDOUT when nothing has moved for so long; 0: 30 s. At most 1 h. While a result goes
+     * to all, the root's limit alone counts for a member that has a piece of it.
+     */
     cw_span limit;
     /*
      * This member's vector: in memory, aligned for its type, or made when it is wanted: fill() writes the elements from
@@ -141,7 +152,7 @@ typedef struct cw_reduce_result {
      *   -ENOBUFS      a server on the way has no memory for it
      *   -ECANCELED    cancel() or close() at this server, or cancel() at the root
      *   -EOPNOTSUPP   the result is too long for a packet, and the service multicast, which takes it to all, does not
-     *                 run at the root
+     *                 run at the root or at a member (`who`), or not for aggregate there: it was not loaded before it
      */
     int status;
     bool named; /* who says about which server the status is */
@@ -177,7 +188,8 @@ typedef struct cw_aggregate_api {
      * Each member gets the combination of a share of all vectors: member k of n, in the order of `member`, the elements
      * from k * elements / n up to (k + 1) * elements / n, rounded down. The caller gives its whole vector (`in`) and
      * room for its share (`out`). root is not looked at; the caller is a member; no member is named twice; flags, fill
-     * and take are 0; the name has at most 60 bytes. It fails when a member dies. Otherwise as reduce().
+     * and take are 0; the name has at most 60 bytes. It fails when a member dies. A part of it that finds 32 reductions
+     * under way here waits for room. Otherwise as reduce().
      */
     int64_t (*reduce_scatter)(cw_aggregate *u, const cw_reduce *reduce, cw_reduce_done_fn done, void *arg);
     /*

@@ -536,9 +536,10 @@ CW_MUST_CHECK int cw_offload(cw_svc *s, void (*work)(void *arg), void (*done)(cw
 
 /*
  * Borrows the functions that another service on this server exports in that version; *peer (peer may be NULL) becomes
- * its instance. NULL when there is no such service. They are good until that service closes; services close in the
- * reverse order of their loading. Built-in services also find what their host offers, for as long as they run; *peer is
- * NULL then.
+ * its instance. NULL when there is no such service. They are good as long as this service runs: the other one is not
+ * unloaded before it, and when the server stops, services close in the reverse order of their loading, but whoever has
+ * found another one closes before that one. (Two that have found each other close by their order of loading alone.)
+ * Built-in services also find what their host offers, for as long as they run; *peer is NULL then.
  */
 const void *cw_find(cw_svc *s, const char *name, unsigned version, cw_svc **peer);
 /* Borrows the service's state, which every upcall gets as an argument too. */

@@ -166,6 +166,11 @@ cw_links node_offload_done(struct node *n, uint64_t ticket, cw_time now);
  */
 CW_MUST_CHECK int node_service_add(struct node *n, const cw_service *table, cw_time now);
 int node_service_remove(struct node *n, cw_job job, cw_time now);
+/*
+ * The name of a service of this node that has found what the service of that job exports (cw_find()), and may use it as
+ * long as both run; NULL: there is none. Whoever removes the found one first leaves the other with dead pointers.
+ */
+const char *node_service_user(struct node *n, cw_job job);
 struct node_service_policy {
     uint32_t weight;        /* 1..1000: its share of a link, relative to others of its class */
     bool background;        /* it is served only while no foreground service wants the link */

@@ -97,6 +97,7 @@ struct cw_svc {
     uint8_t on_path;         /* as its table says */
     bool opening;            /* its open() has not returned: it may still fail, and may start no offloaded work */
     bool closing;            /* its close() has begun: nothing new may be started for it */
+    uint64_t found_by;       /* bit i: service i has found what this one exports, and may use that as long as it runs */
     cw_span mark_after;      /* 0: never */
     struct place main;
     struct place *background; /* NULL: its table asks for none */

@@ -192,6 +192,10 @@ static void discard(struct node *n, struct cw_svc *svc)
     n->writable &= ~bit;
     n->service[svc->index] = NULL;
     n->services &= ~bit;
+    uint64_t all = n->services;
+    for (struct cw_svc *other; (other = node_next_service(n, &all)) != NULL;) {
+        other->found_by &= ~bit;
+    }
     for (unsigned i = 0; i < FAIRQ_PLACES; i++) {
         if (n->places[i] != NULL) {
             n->places[i]->refused &= ~bit;
@@ -273,13 +277,28 @@ int node_service_remove(struct node *n, cw_job job, cw_time now)
     return 0;
 }
 
+const char *node_service_user(struct node *n, cw_job job)
+{
+    const struct cw_svc *svc = node_service_of(n, job);
+    uint64_t users = svc == NULL ? 0 : svc->found_by & n->services;
+    const struct cw_svc *user = node_next_service(n, &users);
+    return user == NULL ? NULL : user->table->name;
+}
+
+/* Does a closes before b? The younger one does; but whoever has found another service closes before that one. */
+static bool closes_before(const struct cw_svc *a, const struct cw_svc *b)
+{
+    bool a_is_used = a->found_by != 0, b_is_used = b->found_by != 0;
+    return a_is_used != b_is_used ? b_is_used : a->age > b->age;
+}
+
 void node_close_services(struct node *n)
 {
     for (;;) {
         struct cw_svc *last = NULL;
         uint64_t all = n->services;
         for (struct cw_svc *svc; (svc = node_next_service(n, &all)) != NULL;) {
-            last = last == NULL || svc->age > last->age ? svc : last;
+            last = last == NULL || closes_before(svc, last) ? svc : last;
         }
         if (last == NULL) {
             return;

@@ -197,6 +197,7 @@ const void *cw_find(cw_svc *s, const char *name, unsigned version, cw_svc **peer
             if (peer != NULL) {
                 *peer = svc;
             }
+            svc->found_by |= svc == s ? 0 : place_bit(s->index);
             return svc->table->exports;
         }
     }

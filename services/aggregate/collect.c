@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/aggregate/collect.h"
 
+#include "services/aggregate/dense/blocks.h"
 #include "services/aggregate/dense/dense.h"
 #include "services/aggregate/dense/number.h"
 
@@ -8,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AT_ONCE = 4, PART_BYTES = 4 };
+enum { AT_ONCE = 4, PART_BYTES = 4, MEMBERS_MOST = 4096 };
+/* A part for which there is no room is begun again after so long, or when another one has ended. */
+#define ROOM_AGAIN CW_MS(10)
 
 struct collect;
 
@@ -47,9 +50,9 @@ void collects_open(struct collects *c, cw_svc *s, struct dense *dense)
     list_init(&c->all);
 }
 
+/* It is in no list. */
 static void collect_free(struct collect *c)
 {
-    list_remove(&c->link);
     cw_timer_stop(c->all->s, c->soon);
     free((void *)(uintptr_t)c->reduce.name);
     free((void *)(uintptr_t)c->reduce.member);
@@ -59,7 +62,7 @@ static void collect_free(struct collect *c)
 void collects_close(struct collects *c)
 {
     while (!list_is_empty(&c->all)) {
-        collect_free(container_of(list_first(&c->all), struct collect, link));
+        collect_free(container_of(list_pop_front(&c->all), struct collect, link));
     }
 }
 
@@ -104,8 +107,10 @@ static int start(struct collect *c, struct part *p, unsigned k)
     return p->used ? 0 : (int)p->ticket;
 }
 
+/* Ends it; c is gone then. done() may call everything: it is in no list any more, and its ticket is that of nothing. */
 static void end(struct collect *c)
 {
+    list_remove(&c->link);
     const cw_reduce_result result = {.size = sizeof result,
                                      .status = c->status,
                                      .named = c->named,
@@ -133,11 +138,25 @@ static void fail(struct collect *c, int status)
     end(c);
 }
 
+static void begin_rest(cw_svc *s, void *state, void *arg);
+
+/* Other reductions of this server have all the room, and each of them ends within its limit: this one waits. */
+static bool waits_for_room(struct collect *c)
+{
+    if (c->soon == NULL) {
+        c->soon = cw_timer_start(c->all->s, ROOM_AGAIN, begin_rest, c);
+    }
+    return c->soon != NULL;
+}
+
 /* Starts what may be started; c may be gone then. */
 static void pump(struct collect *c)
 {
     for (unsigned i = 0; i < AT_ONCE && c->next < c->reduce.members; i++) {
         int rc = c->part[i].used ? 0 : start(c, &c->part[i], c->next);
+        if (rc == -ENOBUFS && waits_for_room(c)) {
+            return;
+        }
         if (rc < 0) {
             fail(c, rc);
             return;
@@ -182,34 +201,43 @@ static void begin_rest(cw_svc *s, void *state, void *arg)
 /* Which member this server is; members when it is none, or when one is named twice. */
 static unsigned find_self(const struct collects *all, const cw_reduce *r)
 {
+    uint64_t seen[MEMBERS_MOST / 64] = {0};
     unsigned self = r->members;
+    cw_server own = cw_server_id(all->s, cw_self(all->s));
     for (unsigned i = 0; i < r->members; i++) {
-        if (!cw_server_valid(all->s, r->member[i])) {
+        cw_server id = cw_server_valid(all->s, r->member[i]) ? cw_server_id(all->s, r->member[i]) : MEMBERS_MOST;
+        if (id >= MEMBERS_MOST || (seen[id / 64] >> id % 64 & 1) != 0) {
             return r->members;
         }
-        for (unsigned k = 0; k < i; k++) {
-            if (memcmp(&r->member[i], &r->member[k], sizeof *r->member) == 0) {
-                return r->members;
-            }
-        }
-        self = cw_server_id(all->s, r->member[i]) == cw_server_id(all->s, cw_self(all->s)) ? i : self;
+        seen[id / 64] |= UINT64_C(1) << id % 64;
+        self = id == own ? i : self;
     }
     return self;
+}
+
+/* Looked at before anything of the vector is touched. The vectors of 4,096 members have less than 2^64 bytes. */
+static bool is_too_long(const cw_reduce *r)
+{
+    return r->elements > BLOCKS_VECTOR_MOST / number_element(r->type, r->combine);
 }
 
 static bool is_possible(const cw_reduce *r)
 {
     return r != NULL && r->size >= sizeof *r && r->name != NULL && r->name_length > 0 &&
            r->name_length <= CW_AGGREGATE_NAME_MAX - PART_BYTES && r->member != NULL && r->members > 0 &&
-           r->members <= 4096 && r->flags == 0 && r->fill == NULL && r->take == NULL && r->in != NULL &&
+           r->members <= MEMBERS_MOST && r->flags == 0 && r->fill == NULL && r->take == NULL && r->in != NULL &&
            r->out != NULL && number_element(r->type, r->combine) > 0;
 }
 
 int64_t collect_begin(struct collects *all, enum collect_kind kind, const void *owner, cw_job job,
                       const cw_reduce *reduce, cw_reduce_done_fn done, void *arg)
 {
-    if (!is_possible(reduce) || done == NULL || find_self(all, reduce) == reduce->members) {
+    unsigned self = is_possible(reduce) ? find_self(all, reduce) : 0;
+    if (!is_possible(reduce) || done == NULL || self == reduce->members) {
         return -EINVAL;
+    }
+    if (is_too_long(reduce)) {
+        return -EFBIG;
     }
     struct collect *c = calloc(1, sizeof *c);
     char *name = malloc(reduce->name_length);
@@ -226,7 +254,7 @@ int64_t collect_begin(struct collects *all, enum collect_kind kind, const void *
     c->reduce.name = name;
     c->reduce.member = list;
     c->element = number_element(reduce->type, reduce->combine);
-    c->self = find_self(all, reduce);
+    c->self = self;
     c->done = done;
     c->arg = arg;
     c->ticket = ++all->tickets;

@@ -90,10 +90,13 @@ static void mc_arrive(cw_svc *s, void *state, void *arg)
     cw_multicast_result result = {.size = sizeof result, .members = c->count, .row = rows, .rows = c->count};
     cw_multicast_message m = {.size = sizeof m, .from = cw_self(s), .bytes = c->bytes, .length = c->length};
     (void)state;
-    for (unsigned i = 0; i < c->count; i++) {
+    int failed = town_multicast.status != 0 ? town_multicast.status : -ETIMEDOUT;
+    result.status = town_multicast.cancels ? -ECANCELED : 0;
+    result.rows = town_multicast.cancels ? 0 : c->count;
+    for (unsigned i = 0; i < result.rows; i++) {
         const struct cw_multicast *to = &users[c->to[i]];
         bool fails = (town_multicast.fail >> c->to[i] & 1) != 0;
-        rows[i] = (cw_multicast_row){torus_coord(&town_net->torus, c->to[i]), fails ? -ETIMEDOUT : 0};
+        rows[i] = (cw_multicast_row){torus_coord(&town_net->torus, c->to[i]), fails ? failed : 0};
         if (!fails && (town_multicast.swallow >> c->to[i] & 1) == 0 && to->user != NULL) {
             to->config.deliver(to->config.context, &m);
         }
@@ -111,6 +114,7 @@ static int mc_send(cw_multicast *u, const cw_coord *to, unsigned count, const ch
         town_multicast.busy--;
         return -EAGAIN;
     }
+    town_multicast.sends++;
     struct cast *c = malloc(sizeof *c + content->length);
     *c = (struct cast){.u = u, .count = count, .done = done, .arg = arg, .length = content->length};
     memcpy(c->bytes, content->bytes, content->length);
@@ -127,6 +131,14 @@ static const void *offers(cw_svc *s, const char *name, unsigned version)
 {
     (void)s;
     return strcmp(name, "multicast") == 0 && version == CW_MULTICAST_API ? &multicast_api : NULL;
+}
+
+void town_multicast_deliver(cw_server from, cw_server to, const void *bytes, size_t length)
+{
+    const struct cw_multicast *u = &users[to];
+    const cw_multicast_message m = {
+        .size = sizeof m, .from = torus_coord(&town_net->torus, from), .bytes = bytes, .length = length};
+    u->config.deliver(u->config.context, &m);
 }
 
 void town_multicast_open(struct fake_net *net)

@@ -54,9 +54,14 @@ struct town_multicast {
     uint32_t fail;    /* servers to which nothing comes, and the sender is told so */
     uint32_t swallow; /* servers to which nothing comes, and the sender is told that it did */
     unsigned busy;    /* so many sends are refused with -EAGAIN first */
+    int status;       /* what the sender is told of the servers in `fail`; 0: -ETIMEDOUT */
+    bool cancels;     /* whatever is sent ends with -ECANCELED, as when the service closes */
+    unsigned sends;   /* counted */
 };
 extern struct town_multicast town_multicast;
 void town_multicast_open(struct fake_net *net);
+/* The multicast hands this over at server `to`, as if `from` had sent it. */
+void town_multicast_deliver(cw_server from, cw_server to, const void *bytes, size_t length);
 /* The server is out of everybody's view from now on, and its packets are lost. */
 void town_lose(struct fake_net *net, cw_server s);
 

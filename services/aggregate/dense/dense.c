@@ -177,7 +177,8 @@ static int take_end(struct dense *d, const struct message *m)
     if (v != NULL && v->reducer == NULL) {
         vertex_free(v);
     }
-    if (own != NULL && own->root == m->run.root && own->reducer == NULL && m->servers == d->torus.servers) {
+    bool same = own != NULL && (own->run.life == 0 || run_name_equal(&own->run, &m->run));
+    if (same && own->root == m->run.root && own->reducer == NULL && m->servers == d->torus.servers) {
         member_end(own, end_status(own, m), m->who, m->members, m->attempt);
     }
     return 0;
@@ -187,10 +188,13 @@ static int take_end(struct dense *d, const struct message *m)
  * The root asks a vertex for an attempt. A vertex asks the root for the run, which may be about to begin another
  * attempt.
  */
-static int take_probe(struct dense *d, const struct message *m)
+static int take_probe(struct dense *d, const struct message *m, cw_server from)
 {
     if (m->run.root == d->self) {
-        return reducer_of_run(d, &m->run) != NULL ? 0 : -ESTALE;
+        const struct farewell_question q = {.run = &m->run, .from = from};
+        int status = 0;
+        return m->run.life != 0 && (reducer_of_run(d, &m->run) != NULL || farewell_say(d, &q, &status)) ? status
+                                                                                                        : -ESTALE;
     }
     const struct vertex *v = vertex_find(d, &m->run);
     return v != NULL && v->attempt == m->attempt && !v->broken ? 0 : -ESTALE;
@@ -231,7 +235,7 @@ static int take_call(void *context, void *arg, const struct transport_message *t
     case MESSAGE_VOID:
         return at_root ? take_void(d, &m) : -EPROTO;
     case MESSAGE_PROBE:
-        return from_root || at_root ? take_probe(d, &m) : -EPROTO;
+        return from_root || at_root ? take_probe(d, &m, from) : -EPROTO;
     case MESSAGE_JOIN:
         return reducer_join(d, &m, from);
     case MESSAGE_BLOCK:
@@ -314,6 +318,7 @@ static void tick(cw_svc *s, void *state, void *arg)
     (void)s;
     (void)state;
     d->tick = NULL;
+    farewell_sweep(d, false);
     tick_pending(d);
     tick_members(d);
     for (struct list_node *n = list_first(&d->vertices), *next; n != NULL; n = next) {
@@ -485,6 +490,7 @@ void dense_close(struct dense *d)
     while (!list_is_empty(&d->pending)) {
         free(container_of(list_pop_front(&d->pending), struct pending, link));
     }
+    farewell_sweep(d, true);
     share_close(d);
     transport_close(d->edge);
     transport_close(d->call);

@@ -9,6 +9,7 @@
  *     edge.c     blocks to a parent, deals and credit to children
  *     small.c    vectors that fit a packet: no trees
  *     share.c    the result to all members: the root sends, and members hold, it
+ *     farewell.c ends that are said again, to those that ask late
  *     look.c     what operators see
  *
  * Lifetimes: vertex_free() and reducer_end() are called from the engine's entries only (a message of the port `call`,
@@ -44,20 +45,32 @@ enum {
 #define DENSE_STALL CW_MS(200)     /* a root that has seen nothing move for so long asks everybody */
 #define DENSE_PAUSE_FIRST CW_MS(2) /* between two attempts: doubled until something is settled */
 #define DENSE_PAUSE_MOST CW_MS(250)
+/* A reduction that goes on without the dead waits for members that are not in view so long after the last JOIN. */
+#define DENSE_ABSENT CW_SEC(2)
 #define DENSE_LIMIT CW_SEC(30)
 #define DENSE_LIMIT_MOST CW_HOURS(1)
 #define DENSE_PENDING_SPAN CW_SEC(2)
 #define DENSE_ENDED_SPAN CW_SEC(60)
+#define DENSE_FAREWELL_SPAN CW_SEC(10) /* longer than a question may be on its way */
 
 struct member;
 struct vertex;
 struct reducer;
 struct share;
 
+/* What the root said at the end of a run, for those that ask before they have heard of it. */
+struct farewell {
+    struct message end; /* its elements are `result` */
+    uint64_t *joined, *involved;
+    uint64_t *ticket; /* by server, of those in `joined` */
+    uint8_t result[MESSAGE_SMALL_MOST];
+};
+
 /* A name that was used. */
 struct ended {
     uint64_t hash; /* of job and name */
     cw_time at;
+    struct farewell *farewell; /* NULL: FAREWELL_SPAN is over, or there was no memory */
 };
 
 /* A join whose root has not called yet. */
@@ -192,8 +205,8 @@ struct vertex {
 struct vertex *vertex_find(struct dense *d, const struct run_name *run);
 /*
  * Begins an attempt as it was announced, instead of an earlier one of the same run. reducer: at the root, else NULL.
- * -ESTALE: an old attempt, or the ticket is unknown; -EINVAL: the member's own call says otherwise; -EPROTO; -ENOBUFS,
- * -ENETUNREACH, -ENOMEM.
+ * -ESTALE: an old attempt, or the ticket is unknown; -EINVAL: the member's own call says otherwise; -EOPNOTSUPP: the
+ * result goes to all, and there is no multicast here; -EPROTO; -ENOBUFS, -ENETUNREACH, -ENOMEM.
  */
 CW_MUST_CHECK int vertex_begin(struct dense *d, const struct message *m, struct reducer *reducer);
 /* Takes v: what it has under way is cancelled. */
@@ -275,6 +288,27 @@ void reducer_tick(struct reducer *r);
 CW_MUST_CHECK bool reducer_lose(struct reducer *r, cw_server server);
 /* Something has moved: the limit begins anew. */
 void reducer_moved(struct reducer *r);
+
+/* ---- Ends that are said again ------------------------------------------------------------------------------------ */
+
+/*
+ * Remembers the name of a run that ends, and what is said then, in the place of the oldest. Takes r->ticket. Without
+ * memory it remembers the name alone, and whoever asks hears that the run is gone.
+ */
+void farewell_keep(struct reducer *r, const struct message *end);
+struct farewell_question {
+    const struct run_name *run; /* life 0: not known */
+    uint64_t hash;              /* of job and name, when the run is not known */
+    uint64_t ticket;            /* 0: a vertex asks */
+    cw_server from;
+};
+/*
+ * A server that does not know yet that the run has ended asks for it: a contributor by its ticket, others by 0. True:
+ * END was said again, or will be: *status is for the asker. False: there is no such run, or it was not in it.
+ */
+CW_MUST_CHECK bool farewell_say(struct dense *d, const struct farewell_question *q, int *status);
+/* Frees those that are old, or all of them. */
+void farewell_sweep(struct dense *d, bool all);
 
 /* ---- Small vectors ----------------------------------------------------------------------------------------------- */
 

@@ -104,6 +104,10 @@ void member_answered(struct member *m, int status)
 {
     switch (status) {
     case 0:
+        if (m->held != NULL) {
+            m->moved = cw_now(m->d->s); /* the root sends to others what this server has; it ends whatever hangs */
+        }
+        return;
     case -ETIMEDOUT: /* asked again with the next tick */
     case -ENOBUFS:
         return;

@@ -78,20 +78,19 @@ static void tell_end(struct reducer *r, int status, cw_server who)
     for (cw_server s = 0; s < d->torus.servers; s++) {
         if (s != d->self && (trees_set_has(r->joined, s) || trees_set_has(r->involved, s)) && dense_sees(d, s)) {
             m.ticket = trees_set_has(r->joined, s) ? r->ticket[s] : 0;
-            (void)dense_say(d, s, &m); /* who does not hear of it asks, and is told that the run is gone */
+            (void)dense_say(d, s, &m); /* whoever does not hear of it asks, and is told then */
         }
     }
+    farewell_keep(r, &m);
 }
 
 void reducer_end(struct reducer *r, int status, cw_server who)
 {
-    struct dense *d = r->d;
     struct member *caller = r->caller;
     tell_end(r, status, who);
     if (r->vertex != NULL) {
         vertex_free(r->vertex);
     }
-    d->ended[d->ended_next++ % DENSE_ENDED] = (struct ended){caller->hash, cw_now(d->s)};
     list_remove(&r->link);
     caller->reducer = NULL;
     member_end(caller, status, who, r->counted, r->attempt);
@@ -203,6 +202,10 @@ static void begin(struct reducer *r)
         small_finish(r);
         return;
     }
+    if ((r->caller->spec.flags & CW_REDUCE_TO_ALL) != 0 && d->multicast == NULL) {
+        reducer_end(r, -EOPNOTSUPP, d->self);
+        return;
+    }
     const struct plan_question question = {&d->torus, d->trees, d->self, r->counted, r->dead};
     int rc = plan_make(&plan, &question, d->self, r->involved, &lost);
     if (rc == -ENETUNREACH) {
@@ -265,6 +268,7 @@ void reducer_announced(struct reducer *r, uint32_t attempt, cw_server from, int 
         return;
     case -ENOBUFS:
     case -EINVAL:
+    case -EOPNOTSUPP:
         reducer_end(r, status, from);
         return;
     default:
@@ -426,6 +430,11 @@ int reducer_join(struct dense *d, const struct message *m, cw_server from)
 {
     uint64_t hash = member_hash(m->job, m->name, m->name_length);
     struct reducer *r = reducer_of_hash(d, hash);
+    const struct farewell_question q = {&m->run, hash, m->ticket, from};
+    int status;
+    if ((r == NULL || (m->run.life != 0 && !run_name_equal(&r->run, &m->run))) && farewell_say(d, &q, &status)) {
+        return status;
+    }
     if (m->run.life != 0 && (r == NULL || !run_name_equal(&r->run, &m->run))) {
         return -ESTALE; /* the run that it has heard of is over */
     }
@@ -543,6 +552,22 @@ static void give_up(struct reducer *r)
     }
 }
 
+/* Are all members here that can be? Whoever is out of view will not call in time, and the result need not have it. */
+static bool only_absent_missing(const struct reducer *r)
+{
+    cw_time due = cw_time_add(r->moved, DENSE_ABSENT);
+    if ((r->caller->spec.flags & CW_REDUCE_WITHOUT) == 0 || !cw_time_due(due, cw_now(r->d->s)) ||
+        first_of(r, r->joined, NULL) == CW_SERVER_NONE) {
+        return false;
+    }
+    for (cw_server s = 0; s < r->d->torus.servers; s++) {
+        if (trees_set_has(r->members, s) && !trees_set_has(r->joined, s) && dense_sees(r->d, s)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void reducer_tick(struct reducer *r)
 {
     cw_time now = cw_now(r->d->s);
@@ -565,7 +590,8 @@ void reducer_tick(struct reducer *r)
         begin(r);
         return;
     }
-    if (cw_time_due(cw_time_add(r->moved, r->caller->limit), now)) {
+    bool absent = r->state == REDUCER_GATHERS && only_absent_missing(r);
+    if (absent || cw_time_due(cw_time_add(r->moved, r->caller->limit), now)) {
         give_up(r);
         return;
     }
@@ -574,7 +600,8 @@ void reducer_tick(struct reducer *r)
         return;
     }
     if (r->state == REDUCER_SHARES) {
-        share_tick(r);
+        share_tick(r); /* r may be gone */
+        return;
     }
     if (r->state != REDUCER_RUNS) {
         return;

@@ -12,7 +12,10 @@
 #include <string.h>
 
 enum { SHARE_BYTES = 4 * 1024 * 1024, SHARE_AT_ONCE = 2 };
-#define SHARE_AGAIN CW_MS(5)
+#define SHARE_AGAIN CW_MS(5) /* after the first time that a piece did not reach all; doubled up to the most */
+#define SHARE_AGAIN_MOST CW_SEC(1)
+/* A server that says for so long that nobody there listens has no multicast, or aggregate does not use it there. */
+#define SHARE_DEAF CW_MS(600)
 static const char topic[] = "result";
 
 /* A piece that is on its way. */
@@ -22,6 +25,7 @@ struct flight {
     uint32_t piece;
     uint64_t *lacking; /* a set: who has not got it yet */
     cw_time again;
+    cw_span pause; /* before `again` */
 };
 
 struct share {
@@ -30,6 +34,8 @@ struct share {
     uint64_t each;     /* elements of a piece */
     uint64_t *holders; /* a set: who must have it: the contributors that live, but this server */
     uint64_t *waits;   /* of them, those that were asked for HOLD and have not answered */
+    uint64_t *lacks;   /* of them, those that lack a piece that is under way (share_waits()) */
+    cw_server deaf;    /* where nobody listens, as the multicast says again and again; CW_SERVER_NONE */
     bool asks;         /* all pieces are there: HOLD was said */
     cw_time asked;
     struct flight *flight[SHARE_AT_ONCE];
@@ -63,11 +69,33 @@ static struct member *member_of_run(struct dense *d, const struct run_name *run)
     return NULL;
 }
 
+static uint64_t elements_of_piece(size_t element)
+{
+    return SHARE_BYTES / element;
+}
+
+static uint32_t pieces_of(uint64_t elements, size_t element)
+{
+    return (uint32_t)((elements - 1) / elements_of_piece(element) + 1);
+}
+
+/* Is the piece one of those that the member's result is cut into, whole and in its place? */
+static bool piece_fits(const struct member *m, const struct message *piece)
+{
+    uint64_t each = elements_of_piece(m->element), first = piece->piece * each;
+    if (spec_is_small(&m->spec) || piece->pieces != pieces_of(m->spec.elements, m->element) ||
+        piece->piece >= piece->pieces || piece->first != first) {
+        return false;
+    }
+    uint64_t left = m->spec.elements - first;
+    return piece->bytes == (left < each ? left : each) * m->element;
+}
+
 /* Makes room for what is held of the attempt; nothing of an earlier one counts (aggregate rule 2). */
 static bool prepare(struct member *m, const struct message *piece)
 {
     if (m->held_attempt == piece->attempt && m->held != NULL) {
-        return m->held_pieces == piece->pieces;
+        return true;
     }
     free(m->held);
     m->held = calloc(((size_t)piece->pieces + 63) / 64, sizeof *m->held);
@@ -114,9 +142,9 @@ static void on_message(void *context, const cw_multicast_message *message)
         dense_note(d, DENSE_COUNT_STALE, 1);
         return;
     }
-    uint64_t n = piece.bytes / m->element;
-    bool fits = piece.bytes % m->element == 0 && piece.first <= m->spec.elements && n <= m->spec.elements - piece.first;
-    if (fits && prepare(m, &piece)) {
+    if (!piece_fits(m, &piece)) {
+        dense_note(d, DENSE_COUNT_MALFORMED, 1);
+    } else if (prepare(m, &piece)) {
         put(m, &piece);
     }
 }
@@ -154,10 +182,17 @@ static void sent(void *arg, const cw_multicast_result *result)
     }
     struct reducer *r = f->sh->r;
     uint64_t failed[MESSAGE_SET_WORDS] = {0};
+    cw_server deaf = CW_SERVER_NONE;
     for (unsigned i = 0; i < result->rows; i++) {
         if (result->row[i].status != 0) {
-            trees_set_add(failed, torus_id(&r->d->torus, result->row[i].server));
+            cw_server s = torus_id(&r->d->torus, result->row[i].server);
+            trees_set_add(failed, s);
+            deaf = result->row[i].status == -ENOENT && trees_set_has(f->sh->holders, s) ? s : deaf;
         }
+    }
+    if (deaf != CW_SERVER_NONE && f->pause.ns > SHARE_DEAF.ns) {
+        f->sh->deaf = deaf;
+        dense_soon(r->d); /* which ends the reduction: that cannot be done from within the multicast's upcall */
     }
     for (size_t i = 0; i < dense_words(r->d); i++) {
         f->lacking[i] &= result->status == 0 ? failed[i] & f->sh->holders[i] : f->sh->holders[i];
@@ -166,8 +201,11 @@ static void sent(void *arg, const cw_multicast_result *result)
         f->used = false;
         reducer_moved(r);
     }
-    f->again = cw_time_add(cw_now(r->d->s), SHARE_AGAIN);
-    pump(f->sh);
+    f->again = cw_time_add(cw_now(r->d->s), f->pause);
+    f->pause.ns = 2 * f->pause.ns < SHARE_AGAIN_MOST.ns ? 2 * f->pause.ns : SHARE_AGAIN_MOST.ns;
+    if (result->status != -ECANCELED) {
+        pump(f->sh); /* a multicast that cancels is closing, and takes nothing more */
+    }
 }
 
 /* Gives the piece to the multicast. What cannot be sent now is tried again. */
@@ -229,6 +267,7 @@ static void pump(struct share *sh)
             f->piece = sh->next++;
             memcpy(f->lacking, sh->holders, dense_words(r->d) * sizeof *f->lacking);
             f->again = now;
+            f->pause = SHARE_AGAIN;
         }
         if (f->used && !f->out && is_empty(r->d, f->lacking)) {
             f->used = false;
@@ -308,7 +347,9 @@ void share_held(struct reducer *r, cw_server from, int status)
 void share_tick(struct reducer *r)
 {
     struct share *sh = r->share;
-    if (!sh->asks) {
+    if (sh->deaf != CW_SERVER_NONE && trees_set_has(sh->holders, sh->deaf)) {
+        reducer_end(r, -EOPNOTSUPP, sh->deaf);
+    } else if (!sh->asks) {
         pump(sh);
     } else if (cw_time_due(cw_time_add(sh->asked, DENSE_ASK_EVERY), cw_now(r->d->s))) {
         say_hold(sh);
@@ -317,7 +358,14 @@ void share_tick(struct reducer *r)
 
 const uint64_t *share_waits(const struct reducer *r)
 {
-    return r->share->asks ? r->share->waits : r->share->flight[0]->lacking;
+    struct share *sh = r->share;
+    for (size_t i = 0; i < dense_words(r->d); i++) {
+        sh->lacks[i] = 0;
+        for (unsigned k = 0; k < SHARE_AT_ONCE; k++) {
+            sh->lacks[i] |= sh->flight[k]->used ? sh->flight[k]->lacking[i] : 0;
+        }
+    }
+    return sh->asks ? sh->waits : sh->lacks;
 }
 
 /* ---- Life -------------------------------------------------------------------------------------------------------- */
@@ -337,6 +385,7 @@ void share_free(struct share *sh)
     }
     free(sh->holders);
     free(sh->waits);
+    free(sh->lacks);
     free(sh);
 }
 
@@ -348,11 +397,13 @@ static struct share *make(struct reducer *r)
         return NULL;
     }
     sh->r = r;
-    sh->each = SHARE_BYTES / r->caller->element;
-    sh->pieces = (uint32_t)((r->caller->spec.elements - 1) / sh->each + 1);
+    sh->deaf = CW_SERVER_NONE;
+    sh->each = elements_of_piece(r->caller->element);
+    sh->pieces = pieces_of(r->caller->spec.elements, r->caller->element);
     sh->holders = calloc(words, sizeof *sh->holders);
     sh->waits = calloc(words, sizeof *sh->waits);
-    bool good = sh->holders != NULL && sh->waits != NULL;
+    sh->lacks = calloc(words, sizeof *sh->lacks);
+    bool good = sh->holders != NULL && sh->waits != NULL && sh->lacks != NULL;
     for (unsigned i = 0; i < SHARE_AT_ONCE; i++) {
         struct flight *f = sh->flight[i] = calloc(1, sizeof *f);
         if (f != NULL) {

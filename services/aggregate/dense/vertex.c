@@ -46,9 +46,18 @@ static size_t slot_bytes(const struct vertex *v, cw_link tree)
     return lends ? 0 : blocks_longest(&v->blocks);
 }
 
+/* Do blocks go up in this run? The result of others (broadcast) is the root's own vector. */
+static bool combines(const struct vertex *v)
+{
+    return (v->spec.flags & CW_REDUCE_FROM_ROOT) == 0;
+}
+
 static int make_columns(struct vertex *v)
 {
     struct dense *d = v->d;
+    if (!combines(v)) {
+        return 0;
+    }
     v->lend = calloc(CW_LINK_COUNT * v->window, sizeof *v->lend);
     int rc = v->lend == NULL ? -ENOMEM : 0;
     for (cw_link tree = 0; tree < CW_LINK_COUNT && rc == 0; tree++) {
@@ -82,7 +91,11 @@ static int check(struct dense *d, const struct message *m, struct member **own)
     if (m->ticket != 0 && (*own == NULL || (*own)->root != m->run.root || !(*own)->contributes)) {
         return -ESTALE;
     }
-    return *own != NULL && !spec_equal(&(*own)->spec, &m->spec) ? -EINVAL : 0;
+    if (*own != NULL && !spec_equal(&(*own)->spec, &m->spec)) {
+        return -EINVAL;
+    }
+    /* The result would not reach it. */
+    return *own != NULL && (m->spec.flags & CW_REDUCE_TO_ALL) != 0 && d->multicast == NULL ? -EOPNOTSUPP : 0;
 }
 
 int vertex_begin(struct dense *d, const struct message *m, struct reducer *reducer)
@@ -187,7 +200,7 @@ int vertex_block(struct dense *d, const struct message *m, cw_server from)
     }
     struct column *c = &v->column[m->tree];
     cw_link child = plan_child(&v->plan, &d->torus, d->self, m->tree, from);
-    int rc = v->plan.tree[m->tree].in && fits(v, c, m) ? column_take(c, m->position, child) : -EPROTO;
+    int rc = combines(v) && v->plan.tree[m->tree].in && fits(v, c, m) ? column_take(c, m->position, child) : -EPROTO;
     if (rc < 0) {
         vertex_break(v, rc, from);
         return -EPROTO;
@@ -205,7 +218,7 @@ int vertex_deal(struct dense *d, const struct message *m, cw_server from)
         return -ESTALE;
     }
     struct column *c = &v->column[m->tree];
-    bool good = v->plan.tree[m->tree].in && v->plan.tree[m->tree].parent == from && m->from == c->dealt;
+    bool good = combines(v) && v->plan.tree[m->tree].in && v->plan.tree[m->tree].parent == from && m->from == c->dealt;
     for (unsigned i = 0; good && i < m->runs; i++) {
         uint32_t first = m->deal[i].first, count = m->deal[i].count;
         good = first < v->blocks.count && count <= v->blocks.count - first;
@@ -256,7 +269,7 @@ static bool move_one(struct vertex *v, cw_link tree)
 void vertex_pump(struct vertex *v)
 {
     unsigned moved = 0;
-    bool more = true;
+    bool more = combines(v);
     while (more && !v->broken) {
         more = false;
         if (v->reducer != NULL) {
@@ -273,7 +286,7 @@ void vertex_pump(struct vertex *v)
             break;
         }
     }
-    for (cw_link tree = 0; tree < CW_LINK_COUNT && !v->broken; tree++) {
+    for (cw_link tree = 0; tree < CW_LINK_COUNT && !v->broken && combines(v); tree++) {
         if (v->plan.tree[tree].in) {
             edge_tell(v, tree);
         }

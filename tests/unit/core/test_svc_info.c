@@ -272,8 +272,12 @@ START_TEST(peers_and_counters)
                              .exports = &functions, .exports_version = 2, .state_size = 4};
     ck_assert_int_eq(node_service_add(b->node[0], &peer, b->now), 0);
     cw_svc *s = bench_svc(b, 0), *found = NULL;
+    ck_assert_ptr_null(node_service_user(b->node[0], 5));
     ck_assert_ptr_eq(cw_find(s, "peer", 2, &found), &functions);
+    ck_assert_str_eq(node_service_user(b->node[0], 5), "probe");
+    ck_assert_ptr_null(node_service_user(b->node[0], 77));
     ck_assert_uint_eq(cw_job_of(found), 5);
+    ck_assert_ptr_nonnull(cw_find(found, "peer", 2, NULL)); /* its own functions are no use by another */
     ck_assert_ptr_eq(cw_find(s, "peer", 2, NULL), &functions);
     ck_assert_ptr_null(cw_find(s, "peer", 1, &found));
     ck_assert_ptr_null(cw_find(s, "probe", 0, &found)); /* exports nothing */

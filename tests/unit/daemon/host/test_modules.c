@@ -94,10 +94,27 @@ START_TEST(options_reach_their_service)
 }
 END_TEST
 
+/* A service that another one has found outlives that one. */
+START_TEST(who_is_used_stays)
+{
+    struct host *h = town_open(torus);
+    char why[HOST_WHY];
+    town_settle(h, 4);
+    ck_assert_int_eq(host_service_unload(h, "multicast", why), -EBUSY);
+    ck_assert_str_eq(why, "multicast: the service aggregate uses it: unload aggregate first");
+    ck_assert_ptr_nonnull(host_service_find(h, "multicast"));
+    ck_assert_int_eq(host_service_unload(h, "aggregate", why), 0);
+    ck_assert_int_eq(host_service_unload(h, "multicast", why), 0);
+    ck_assert_int_eq(host_service_load(h, "aggregate", NULL, NULL, why), 0);
+    ck_assert_int_eq(host_service_load(h, "multicast", NULL, NULL, why), 0);
+    town_settle(h, 4);
+    host_close(h); /* aggregate, which came first, closes first */
+}
+END_TEST
+
 static const struct suite_test tests[] = {
-    SUITE_TEST(options_reach_their_service),
-    SUITE_TEST(built_in_ones_run_everywhere),
-    SUITE_TEST(some_are_switched_off_and_some_are_heavy),
+    SUITE_TEST(options_reach_their_service),   SUITE_TEST(who_is_used_stays),
+    SUITE_TEST(built_in_ones_run_everywhere),  SUITE_TEST(some_are_switched_off_and_some_are_heavy),
     SUITE_TEST(what_cannot_be_loaded_is_said),
 };
 SUITE_MAIN("modules", tests)

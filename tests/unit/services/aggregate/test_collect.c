@@ -28,11 +28,16 @@ static void done(void *arg, const cw_reduce_result *result)
     ck_assert(result->status < 0 || result->count == ORDER_TOWN);
 }
 
+static cw_reduce_done_fn at_end;
+static char name[8] = "name";
+
 static void setup(void)
 {
+    at_end = done;
     net = order_town_open(NULL);
     api = aggregate_service.exports;
     memset(ends, 0, sizeof ends);
+    memset(status, 0, sizeof status);
     memset(out, 0, sizeof out);
     for (cw_server s = 0; s < ORDER_TOWN; s++) {
         ck_assert_int_eq(api->open(net->server[s], net->server[s], &user[s]), 0);
@@ -54,7 +59,7 @@ static void teardown(void)
 static int64_t call(cw_server s, bool scatter, uint64_t elements)
 {
     const cw_reduce r = {CW_REDUCE_INIT,
-                         .name = "name",
+                         .name = name,
                          .name_length = 4,
                          .member = members,
                          .members = ORDER_TOWN,
@@ -64,7 +69,8 @@ static int64_t call(cw_server s, bool scatter, uint64_t elements)
                          .in = in[s],
                          .out = out[s]};
     void *arg = (void *)(uintptr_t)s;
-    return ticket[s] = scatter ? api->reduce_scatter(user[s], &r, done, arg) : api->allgather(user[s], &r, done, arg);
+    return ticket[s] =
+               scatter ? api->reduce_scatter(user[s], &r, at_end, arg) : api->allgather(user[s], &r, at_end, arg);
 }
 
 static void call_all(bool scatter, uint64_t elements)
@@ -133,6 +139,33 @@ START_TEST(cancelled)
 }
 END_TEST
 
+/* Whoever cancels in done() what has just ended is told that it has ended, and nothing else. */
+static void done_cancels(void *arg, const cw_reduce_result *result)
+{
+    cw_server s = (cw_server)(uintptr_t)arg;
+    done(arg, result);
+    ck_assert_int_eq(api->cancel(user[s], ticket[s]), -ENOENT);
+}
+
+START_TEST(cancelled_at_the_end)
+{
+    for (unsigned fails = 0; fails < 2; fails++) {
+        setup();
+        at_end = done_cancels;
+        call_all(fails == 0, 100);
+        if (fails != 0) {
+            ck_assert_int_eq(api->cancel(user[3], ticket[3]), 0);
+        }
+        fake_net_run(net, CW_SEC(60));
+        for (cw_server s = 0; s < ORDER_TOWN; s++) {
+            ck_assert_uint_eq(ends[s], 1);
+            ck_assert(fails != 0 ? status[s] < 0 : status[s] == 0);
+        }
+        teardown();
+    }
+}
+END_TEST
+
 START_TEST(closed)
 {
     setup();
@@ -143,9 +176,37 @@ START_TEST(closed)
 }
 END_TEST
 
+/* More at a time than there is room for: the parts wait for each other, and all end well. */
+START_TEST(many)
+{
+    enum { MANY = 12 };
+    setup();
+    for (unsigned i = 0; i < MANY; i++) {
+        name[3] = (char)('a' + i);
+        for (cw_server s = 0; s < ORDER_TOWN; s++) {
+            ck_assert_int_gt(call(s, true, N), 0);
+        }
+    }
+    for (unsigned i = 0; i < 40; i++) {
+        fake_net_run(net, CW_MS(250));
+        for (cw_server s = 0; s < ORDER_TOWN; s++) {
+            ck_assert_int_eq(status[s], 0);
+        }
+    }
+    for (cw_server s = 0; s < ORDER_TOWN; s++) {
+        ck_assert_uint_eq(ends[s], MANY);
+    }
+    name[3] = 'e';
+    teardown();
+}
+END_TEST
+
 START_TEST(bad_arguments)
 {
     setup();
+    ck_assert_int_eq(call(0, false, UINT64_C(1) << 34), -EFBIG); /* and nothing was copied */
+    ck_assert_int_eq(call(0, false, UINT64_MAX / 4), -EFBIG);
+    ck_assert_int_eq(call(0, true, UINT64_C(1) << 34), -EFBIG);
     members[3] = members[4]; /* twice */
     ck_assert_int_eq(call(0, true, N), -EINVAL);
     members[3] = (cw_coord){9, 9, 9};
@@ -156,6 +217,8 @@ START_TEST(bad_arguments)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(reduce_scatter), SUITE_TEST(allgather), SUITE_TEST(cancelled),
-                                          SUITE_TEST(closed), SUITE_TEST(bad_arguments)};
+static const struct suite_test tests[] = {SUITE_TEST(reduce_scatter), SUITE_TEST(allgather),
+                                          SUITE_TEST(cancelled),      SUITE_TEST(closed),
+                                          SUITE_TEST(many),           SUITE_TEST(cancelled_at_the_end),
+                                          SUITE_TEST(bad_arguments)};
 SUITE_MAIN("collect", tests)

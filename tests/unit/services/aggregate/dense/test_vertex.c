@@ -121,6 +121,29 @@ START_TEST(deals_that_do_not_fit)
 }
 END_TEST
 
+/* In a broadcast no blocks move: it takes no memory, and whoever deals all the same is refused. */
+START_TEST(broadcasts_have_no_blocks)
+{
+    setup();
+    struct vertex *v = begin();
+    cw_server parent = parent_of(v);
+    announce.spec.flags = CW_REDUCE_TO_ALL | CW_REDUCE_FROM_ROOT;
+    announce.attempt = 2;
+    v = begin();
+    ck_assert_uint_eq(d->memory, 0);
+    vertex_pump(v);
+    struct message m = deal(), b = block(0, 3);
+    ck_assert_int_eq(vertex_deal(d, &m, parent), -EPROTO);
+    ck_assert(v->broken);
+    announce.attempt = 3;
+    v = begin();
+    b.attempt = 3;
+    ck_assert_int_eq(vertex_block(d, &b, below), -EPROTO);
+    ck_assert(v->broken);
+    town_close(net);
+}
+END_TEST
+
 /* A later attempt takes the place of an earlier one, and gives its memory back. */
 START_TEST(attempts)
 {
@@ -182,7 +205,11 @@ START_TEST(tickets)
 }
 END_TEST
 
-static const struct suite_test tests[] = {
-    SUITE_TEST(blocks_of_children), SUITE_TEST(blocks_that_do_not_fit),        SUITE_TEST(deals_that_do_not_fit),
-    SUITE_TEST(attempts),           SUITE_TEST(announcements_that_do_not_fit), SUITE_TEST(tickets)};
+static const struct suite_test tests[] = {SUITE_TEST(broadcasts_have_no_blocks),
+                                          SUITE_TEST(blocks_of_children),
+                                          SUITE_TEST(blocks_that_do_not_fit),
+                                          SUITE_TEST(deals_that_do_not_fit),
+                                          SUITE_TEST(attempts),
+                                          SUITE_TEST(announcements_that_do_not_fit),
+                                          SUITE_TEST(tickets)};
 SUITE_MAIN("vertex", tests)

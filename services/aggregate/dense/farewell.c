@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * farewell.c - what the root said at the end of a run is kept for some seconds. Messages of a pair of servers may
+ * overtake each other: a member that asks for its run while the END is on its way would hear that the run is gone, and
+ * fail, though all others succeed. So whoever was in the run is told its end again.
+ */
+#include "services/aggregate/dense/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void farewell_free(struct farewell *f)
+{
+    free(f->ticket);
+    free(f);
+}
+
+void farewell_keep(struct reducer *r, const struct message *end)
+{
+    struct dense *d = r->d;
+    size_t words = dense_words(d);
+    struct farewell *f = calloc(1, sizeof *f + 2 * words * sizeof *f->joined);
+    struct ended *e = &d->ended[d->ended_next++ % DENSE_ENDED];
+    if (e->farewell != NULL) {
+        farewell_free(e->farewell);
+    }
+    *e = (struct ended){r->caller->hash, cw_now(d->s), f};
+    if (f == NULL) {
+        return;
+    }
+    f->end = *end;
+    f->end.elements = f->result;
+    if (end->bytes > 0) {
+        memcpy(f->result, end->elements, end->bytes);
+    }
+    f->joined = (uint64_t *)(f + 1);
+    f->involved = f->joined + words;
+    memcpy(f->joined, r->joined, words * sizeof *f->joined);
+    memcpy(f->involved, r->involved, words * sizeof *f->involved);
+    f->ticket = r->ticket;
+    r->ticket = NULL;
+}
+
+bool farewell_say(struct dense *d, const struct farewell_question *q, int *status)
+{
+    for (unsigned i = 0; i < DENSE_ENDED; i++) {
+        const struct farewell *f = d->ended[i].farewell;
+        bool same =
+            f != NULL && (q->run->life == 0 ? d->ended[i].hash == q->hash : run_name_equal(q->run, &f->end.run));
+        if (!same || cw_time_due(cw_time_add(d->ended[i].at, DENSE_FAREWELL_SPAN), cw_now(d->s))) {
+            continue;
+        }
+        bool joined = trees_set_has(f->joined, q->from);
+        bool knows =
+            q->ticket == 0 ? joined || trees_set_has(f->involved, q->from) : joined && f->ticket[q->from] == q->ticket;
+        if (knows) {
+            struct message end = f->end;
+            end.ticket = joined ? f->ticket[q->from] : 0;
+            *status = dense_say(d, q->from, &end) < 0 ? -ENOBUFS : 0; /* then it asks once more */
+            return true;
+        }
+    }
+    return false;
+}
+
+void farewell_sweep(struct dense *d, bool all)
+{
+    for (unsigned i = 0; i < DENSE_ENDED; i++) {
+        struct ended *e = &d->ended[i];
+        if (e->farewell != NULL && (all || cw_time_due(cw_time_add(e->at, DENSE_FAREWELL_SPAN), cw_now(d->s)))) {
+            farewell_free(e->farewell);
+            e->farewell = NULL;
+        }
+    }
+}

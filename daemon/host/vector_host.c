@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* O_PATH, SYS_openat2 */
+#define _GNU_SOURCE /* O_PATH, O_TMPFILE, SYS_openat2 */
 #include "daemon/host/vector_host.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { FOLDER_MODE = 0755, FILE_MODE = 0644, OTHERS_WRITE = 022, PATH_ROOM = 4096 };
+enum { FOLDER_MODE = 0755, FILE_MODE = 0644, OTHERS_WRITE = 022, PATH_ROOM = 4096, BESIDE = 32 };
 
 /* Opens a name below the folder. Links are not followed, and ".." leads nowhere outside. */
 static int open_below(int at, const char *name, uint64_t flags, uint64_t mode)
@@ -114,21 +116,51 @@ static int open_own(int at, const char *name)
     return rc < 0 ? rc : fd;
 }
 
-/* Writes the file beside its name, and gives it the name when it is whole. */
+/*
+ * Makes a file in the folder that has no name yet, or, where the file system cannot (NFS), the name `beside`. *named
+ * says which. `beside` is drawn: so two writers to one name, of this daemon or of two, never share a file.
+ */
+static int make_file(int at, char beside[static BESIDE], bool *named)
+{
+    uint64_t drawn;
+    if (getrandom(&drawn, sizeof drawn, 0) != (ssize_t)sizeof drawn) {
+        return -EIO;
+    }
+    snprintf(beside, BESIDE, ".cubeway-%016" PRIx64, drawn);
+    int fd = openat(at, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, FILE_MODE);
+    *named = fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL);
+    if (*named) {
+        fd = openat(at, beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
+        *named = fd >= 0;
+    }
+    return fd < 0 ? -errno : fd;
+}
+
+/* linkat() replaces no file that is there, and rename() wants a name: so the file gets the drawn one first. */
+static int name_file(int at, int fd, const char *beside, bool *named)
+{
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (!*named && linkat(AT_FDCWD, path, at, beside, AT_SYMLINK_FOLLOW) < 0) {
+        return -errno;
+    }
+    *named = true;
+    return 0;
+}
+
+/* Writes the bytes to a file of their own, which gets its name when it is whole. */
 static int store_in(int at, const char *name, const uint8_t *bytes, uint64_t length)
 {
-    char beside[PATH_ROOM];
+    char beside[BESIDE];
+    bool named = false;
     if (name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
         return -EINVAL;
     }
-    if (snprintf(beside, sizeof beside, ".%s~", name) >= (int)sizeof beside) {
-        return -ENAMETOOLONG;
-    }
-    (void)unlinkat(at, beside, 0); /* left by a write that was cut off */
-    int fd = openat(at, beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
-    int rc = fd < 0 ? -errno : write_all(fd, bytes, length);
+    int fd = make_file(at, beside, &named);
+    int rc = fd < 0 ? fd : write_all(fd, bytes, length);
+    rc = rc < 0 ? rc : name_file(at, fd, beside, &named);
     rc = rc == 0 && renameat(at, beside, at, name) < 0 ? -errno : rc;
-    if (rc < 0 && fd >= 0) {
+    if (rc < 0 && named) {
         (void)unlinkat(at, beside, 0);
     }
     if (rc == 0) {

@@ -142,12 +142,32 @@ static void load_next(struct orders *o)
     }
 }
 
+static bool writes_file(const struct errand *e)
+{
+    return has_sink(e) && e->look.sink == NOTE_SINK_FILE;
+}
+
+/* Is another order's result to be written to the same name here? */
+static bool name_is_taken(const struct errand *e)
+{
+    for (const struct list_node *l = list_first(&e->o->errands); l != NULL; l = list_next(&e->o->errands, l)) {
+        const struct errand *other = container_of_const(l, struct errand, link);
+        if (other != e && writes_file(other) && strcmp(other->look.to, e->look.to) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int look(struct errand *e)
 {
     const struct orders *o = e->o;
-    bool reads = e->look.source == NOTE_SOURCE_FILE, writes = has_sink(e) && e->look.sink == NOTE_SINK_FILE;
+    bool reads = e->look.source == NOTE_SOURCE_FILE, writes = writes_file(e);
     if ((reads || writes) && (o->host == NULL || o->folder[0] == '\0')) {
         return -EOPNOTSUPP;
+    }
+    if (writes && name_is_taken(e)) {
+        return -EBUSY;
     }
     if (!reads) {
         size_t element = number_element((cw_number)e->look.spec.type, (cw_combine)e->look.spec.combine);

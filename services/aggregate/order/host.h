@@ -5,8 +5,9 @@
  * The program offers a struct vectors_host to cw_find(), under VECTORS_HOST_NAME and version VECTORS_HOST_VERSION.
  * Without one, no file is read or written there, and whoever asks for one is told so.
  *
- * Threads: both functions may wait for a disk and are called away from the server's thread (cw_offload()), for
- * different files at the same time.
+ * Threads: both functions may wait for a disk and are called away from the server's thread (cw_offload()), several at
+ * the same time. Two that store under one name at the same time disturb neither each other nor the file: one of the two
+ * results, whole, has the name afterwards.
  *
  * Names are relative to the folder and lead to nothing outside of it: neither by "..", nor by a symbolic link.
  */

@@ -32,6 +32,8 @@ const char *words_reason(int status)
         return "no data folder is set there: service aggregate { options { data = \"/path\" } }";
     case -ENOBUFS:
         return "it has no room for another reduction, or for its result (option memory)";
+    case -EBUSY:
+        return "another reduction is about to write its result to that name there";
     case -ENETUNREACH:
         return "it is not in view";
     case -ECONNRESET:

@@ -58,6 +58,30 @@ START_TEST(desk_dies)
 }
 END_TEST
 
+/* Two orders whose results would go to one name at one server: the one that comes second is refused. */
+START_TEST(one_name)
+{
+    struct fake_result a, b, c;
+    net = order_town_open(NULL);
+    for (cw_server s = 0; s < ORDER_TOWN; s++) {
+        order_town_fill(s, 10);
+    }
+    fake_command(net->server[0], "reduce sum uint64 from=v to=1,1,0:o", &a);
+    fake_command(net->server[5], "reduce max uint64 from=v to=1,1,0:o", &b);
+    fake_command(net->server[5], "reduce max uint64 from=v to=1,2,0:o", &c); /* the name, at another server */
+    fake_net_finish(net, &a);
+    fake_net_finish(net, &b);
+    fake_net_finish(net, &c);
+    const struct fake_result *second = a.rc < 0 ? &a : &b;
+    ck_assert_int_eq(a.rc < 0 ? b.rc : a.rc, 0);
+    ck_assert_int_eq(second->rc, -EBUSY);
+    ck_assert_ptr_nonnull(strstr(fake_text(second, 0, "error"), "server 1,1,0: another reduction is about to write"));
+    ck_assert_int_eq(c.rc, 0);
+    ck_assert_int_eq(order_town_ask(net, 5, "reduce max uint64 from=v to=1,1,0:o")->rc, 0);
+    order_town_close(net);
+}
+END_TEST
+
 static const struct suite_test tests[] = {SUITE_TEST(memory), SUITE_TEST(no_folder), SUITE_TEST(result_not_stored),
-                                          SUITE_TEST(desk_dies)};
+                                          SUITE_TEST(desk_dies), SUITE_TEST(one_name)};
 SUITE_MAIN("errand", tests)

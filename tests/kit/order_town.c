@@ -41,8 +41,8 @@ static int store(void *context, const char *folder, const char *name, const uint
 {
     struct order_file *f = file_of(folder);
     (void)context;
-    if (f->error < 0 || length > ORDER_FILE) {
-        return f->error < 0 ? f->error : -ENOSPC;
+    if (f->error < 0 || f->store_error < 0 || length > ORDER_FILE) {
+        return f->error < 0 ? f->error : f->store_error < 0 ? f->store_error : -ENOSPC;
     }
     snprintf(f->stored, sizeof f->stored, "%s", name);
     f->stored_length = (size_t)length;

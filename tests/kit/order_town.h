@@ -13,7 +13,8 @@ enum { ORDER_TOWN = 9, ORDER_FILE = 8192 };
 
 /* The one file of each server, "v", and the one that was stored there. */
 struct order_file {
-    int error; /* of reading and writing, when it is < 0 */
+    int error;       /* of reading and writing, when it is < 0 */
+    int store_error; /* of writing alone */
     size_t length;
     uint8_t bytes[ORDER_FILE];
     char stored[64];

@@ -17,6 +17,8 @@ enum order_step { ORDER_LOOKS, ORDER_GOES };
 /* What a server has said. */
 struct said {
     int status;
+    bool noted;   /* it said so itself, by a note */
+    bool reduced; /* the reduction went well there: a status < 0 is that of writing the result */
     uint64_t bytes, wrong;
 };
 
@@ -247,7 +249,8 @@ static uint64_t wrong_of(const struct order *w)
     return wrong;
 }
 
-static void row_sum(const struct order *w, bool good)
+/* have: how many servers have the result. */
+static void row_sum(const struct order *w, unsigned have)
 {
     const struct orders *o = w->o;
     const struct note *look = &w->wanted.look, *done = &w->done;
@@ -264,7 +267,7 @@ static void row_sum(const struct order *w, bool good)
     if (look->sink == NOTE_SINK_FILE) {
         cw_request_text(r, "file", look->to);
     }
-    cw_request_int(r, "counted", good ? orders_count(o, done->set) : 0);
+    cw_request_int(r, "counted", have > 0 ? orders_count(o, done->set) : 0);
     cw_request_int(r, "members", orders_count(o, w->named));
     cw_request_int(r, "attempts", done->attempts);
     cw_request_int(r, "took_ns", (int64_t)done->took_ns);
@@ -272,42 +275,103 @@ static void row_sum(const struct order *w, bool good)
     if (look->sink == NOTE_SINK_COMPARE) {
         cw_request_int(r, "wrong_elements", (int64_t)wrong_of(w));
     }
+    if ((look->spec.flags & CW_REDUCE_TO_ALL) != 0) {
+        cw_request_int(r, "with_result", have);
+    }
+    if (w->cancelled && have > 0) {
+        cw_request_int(r, "cancelled_late", 1);
+    }
 }
 
-/* All have ended: the root's word is the order's. */
-static void conclude(struct order *w)
+static bool to_all(const struct order *w)
+{
+    return (w->wanted.look.spec.flags & CW_REDUCE_TO_ALL) != 0;
+}
+
+/* Has the server the result, in its file or compared? */
+static bool has_result(const struct order *w, cw_server s)
+{
+    bool gets = s == w->wanted.look.root || (to_all(w) && orders_has(w->done.set, s));
+    return gets && orders_has(w->asked, s) && w->said[s].status == 0;
+}
+
+static unsigned with_result(const struct order *w)
+{
+    unsigned n = 0;
+    for (cw_server s = 0; s < w->o->torus.servers; s++) {
+        n += has_result(w, s);
+    }
+    return n;
+}
+
+/* Why the server has no result. */
+static const char *reason(const struct order *w, cw_server s, int status)
+{
+    bool store = w->said[s].reduced && w->wanted.look.sink == NOTE_SINK_FILE;
+    return store ? words_store(status) : words_reason(status);
+}
+
+/* Nobody has the result. */
+static int refuse_failed(struct order *w)
 {
     const struct orders *o = w->o;
-    cw_server root = w->wanted.look.root;
-    int rc = w->said[root].status;
+    cw_server root = w->wanted.look.root, who = w->said[root].noted ? w->done.who : root;
+    int rc = w->cancelled ? -ECANCELED : w->said[root].status;
     char name[TORUS_TEXT] = "";
-    bool wrong = rc == 0 && wrong_of(w) > 0, to_all = (w->wanted.look.spec.flags & CW_REDUCE_TO_ALL) != 0;
-    if (w->done.who < o->torus.servers) {
-        torus_format(torus_coord(&o->torus, w->done.who), name);
+    rc = rc < 0 ? rc : -EPROTO;
+    if (!w->cancelled && w->said[root].reduced && w->wanted.look.sink == NOTE_SINK_FILE) {
+        torus_format(torus_coord(&o->torus, root), name);
+        return refuse_with(w->request, rc, "the result cannot be written to %s on %s: %s", w->wanted.look.to, name,
+                           words_store(rc));
     }
-    if (w->cancelled) {
-        rc = -ECANCELED;
+    if (!w->cancelled && who < o->torus.servers) {
+        torus_format(torus_coord(&o->torus, who), name);
     }
-    if (rc < 0) {
-        (void)refuse_with(w->request, rc, "the reduction failed: %s%s%s%s", words_end(rc),
-                          name[0] != '\0' ? " (server " : "", name, name[0] != '\0' ? ")" : "");
-    } else if (wrong) {
-        rc = refuse_with(w->request, -EBADMSG, "%" PRIu64 " elements of the result are wrong", wrong_of(w));
-    }
-    row_sum(w, rc == 0 || wrong);
-    for (cw_server s = 0, rows = 0; s < o->torus.servers && rows < ROWS_MOST; s++) {
+    return refuse_with(w->request, rc, "the reduction failed: %s%s%s%s", words_end(rc),
+                       name[0] != '\0' ? " (server " : "", name, name[0] != '\0' ? ")" : "");
+}
+
+/* A row for each server that has no result; when others have it, then one for each of those, too. */
+static void rows_servers(const struct order *w, bool some)
+{
+    const struct orders *o = w->o;
+    unsigned rows = 0;
+    bool lacking = false;
+    for (cw_server s = 0; s < o->torus.servers && rows < ROWS_MOST; s++) {
         int status = w->said[s].status;
-        if (!orders_has(w->named, s) || w->said[root].status < 0) {
+        if (!orders_has(w->named, s)) {
             continue;
         }
         if (!orders_has(w->done.set, s)) {
             status = status < 0 ? status : -ECONNRESET;
             row_server(w, s, "not counted", status, words_reason(status));
             rows++;
-        } else if (to_all && status < 0) { /* counted, and yet it has no result */
-            row_server(w, s, "no result", status, words_reason(status));
+        } else if (to_all(w) && status < 0) { /* counted, and yet it has no result */
+            row_server(w, s, "no result", status, reason(w, s, status));
+            lacking = true;
             rows++;
         }
+    }
+    for (cw_server s = 0; s < o->torus.servers && rows < ROWS_MOST && some && lacking; s++) {
+        if (has_result(w, s)) {
+            row_server(w, s, "has result", 0, "");
+            rows++;
+        }
+    }
+}
+
+/* All have ended. The order is done when somebody has the result: the root; or, of a result for all, any member. */
+static void conclude(struct order *w)
+{
+    unsigned have = with_result(w);
+    bool wrong = have > 0 && wrong_of(w) > 0;
+    int rc = have == 0 ? refuse_failed(w) : 0;
+    if (wrong) {
+        rc = refuse_with(w->request, -EBADMSG, "%" PRIu64 " elements of the result are wrong", wrong_of(w));
+    }
+    row_sum(w, have);
+    if (orders_count(w->o, w->done.set) > 0) {
+        rows_servers(w, have > 0);
     }
     end(w, rc);
 }
@@ -323,11 +387,12 @@ static void answered(struct order *w, cw_server server, int status, const struct
     if (n != NULL && n->kind == NOTE_LOOKED) {
         said->bytes = n->bytes;
     }
-    if (n != NULL && n->kind == NOTE_DONE) {
+    if (n != NULL && n->kind == NOTE_DONE && n->servers == w->o->torus.servers) {
+        bool best = server == w->wanted.look.root || w->done.servers == 0;
         said->wrong = n->wrong;
-    }
-    if (n != NULL && n->kind == NOTE_DONE && server == w->wanted.look.root && n->servers == w->o->torus.servers) {
-        w->done = *n;
+        said->noted = true;
+        said->reduced = orders_count(w->o, n->set) > 0;
+        w->done = best ? *n : w->done; /* a root that is gone says nothing; all know the same who are counted */
     }
     if (orders_count(w->o, w->waiting) == 0) {
         all_said(w);
@@ -353,8 +418,11 @@ static void nobody_asked(cw_svc *s, void *state, void *arg)
     all_said(w);
 }
 
-/* Sends the note to everybody who takes part. A root that is no member has no vector to look for. */
-static void ask_all(struct order *w, const struct note *n)
+/*
+ * Sends the note to everybody who takes part. A root that is no member has no vector to look for. False: nobody could
+ * be asked, so that nobody will answer.
+ */
+static bool ask_all(struct order *w, const struct note *n)
 {
     struct orders *o = w->o;
     struct note no_member = *n;
@@ -369,9 +437,7 @@ static void ask_all(struct order *w, const struct note *n)
             w->said[s].status = rc;
         }
     }
-    if (orders_count(o, w->waiting) == 0) {
-        w->soon = cw_timer_start(o->s, CW_NS(0), nobody_asked, w); /* the request is answered after this call */
-    }
+    return orders_count(o, w->waiting) > 0;
 }
 
 static void go(struct order *w)
@@ -382,7 +448,9 @@ static void go(struct order *w)
     memcpy(n.set, w->wanted.members, orders_words(w->o) * sizeof *n.set);
     w->step = ORDER_GOES;
     w->done.who = CW_SERVER_NONE;
-    ask_all(w, &n);
+    if (!ask_all(w, &n)) {
+        all_said(w);
+    }
 }
 
 /* ---- Commands ---------------------------------------------------------------------------------------------------- */
@@ -413,7 +481,14 @@ int desk_begin(struct orders *o, cw_request *r, const struct wanted *wanted)
     orders_add(w->asked, wanted->look.root);
     list_push_back(&o->desk, &w->link);
     o->desk_count++;
-    ask_all(w, &w->wanted.look);
+    if (ask_all(w, &w->wanted.look)) {
+        return 1;
+    }
+    w->soon = cw_timer_start(o->s, CW_NS(0), nobody_asked, w); /* the request is answered after this call */
+    if (w->soon == NULL) {
+        order_free(w);
+        return refuse_with(r, -ENOBUFS, "nobody can be asked now: this server has too many timers; try again");
+    }
     return 1;
 }
 

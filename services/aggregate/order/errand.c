@@ -214,6 +214,9 @@ static void fill(void *context, uint64_t first, size_t count, void *elements)
 
 static void finish(struct errand *e, int status)
 {
+    if (status < 0 && e->state == ERRAND_STORES) {
+        e->done.who = e->o->self;
+    }
     answer(e, status, &e->done);
     errand_free(e);
 }

@@ -94,6 +94,8 @@ CW_MUST_CHECK int words_check(const struct orders *o, cw_request *r, int argc, c
                               struct wanted *out);
 /* Why a server could not do its part, as a sentence without a full stop. Static. */
 const char *words_reason(int status);
+/* Why a server could not write its result, likewise. */
+const char *words_store(int status);
 /* Why a reduction ended. */
 const char *words_end(int status);
 

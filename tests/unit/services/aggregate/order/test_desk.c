@@ -84,6 +84,68 @@ START_TEST(to_all)
 }
 END_TEST
 
+static unsigned rows_in(const struct fake_result *r, const char *state)
+{
+    unsigned n = 0;
+    for (unsigned i = 1; i <= ORDER_TOWN; i++) {
+        const char *its = fake_text(r, i, "state");
+        n += its != NULL && strcmp(its, state) == 0;
+    }
+    return n;
+}
+
+/* The root cannot write the result, or some other server cannot: the others have it, and all are told by name. */
+START_TEST(some_cannot_store)
+{
+    setup();
+    for (cw_server s = 0; s < ORDER_TOWN; s++) {
+        order_town_fill(s, 100);
+    }
+    order_files[2].store_error = -EISDIR; /* at the root */
+    const struct fake_result *r = order_town_ask(net, 2, "reduce sum uint64 from=v to=all:out");
+    ck_assert_int_eq(r->rc, 0);
+    ck_assert_str_eq(fake_text(r, 0, "root"), "0,2,0");
+    ck_assert_int_eq(fake_int(r, 0, "counted"), ORDER_TOWN);
+    ck_assert_int_eq(fake_int(r, 0, "with_result"), ORDER_TOWN - 1);
+    ck_assert_str_eq(fake_text(r, 1, "server"), "0,2,0");
+    ck_assert_str_eq(fake_text(r, 1, "state"), "no result");
+    ck_assert_str_eq(fake_text(r, 1, "reason"), "a folder has that name");
+    ck_assert_uint_eq(rows_in(r, "has result"), ORDER_TOWN - 1);
+    order_files[2].store_error = 0;
+    order_files[7].store_error = -ENOSPC;
+    r = order_town_ask(net, 2, "reduce sum uint64 from=v to=all:out");
+    ck_assert_int_eq(r->rc, 0);
+    ck_assert_str_eq(fake_text(r, 1, "server"), "2,1,0");
+    ck_assert_str_eq(fake_text(r, 1, "reason"), "there is no space left on its disk");
+    for (cw_server s = 0; s < ORDER_TOWN; s++) {
+        order_files[s].store_error = -ENOENT; /* nobody has it: there is no result */
+    }
+    r = order_town_ask(net, 2, "reduce sum uint64 from=v to=all:new/out");
+    ck_assert_int_eq(r->rc, -ENOENT);
+    ck_assert_str_eq(fake_text(r, 0, "error"),
+                     "the result cannot be written to new/out on 0,2,0: there is no such folder below its data folder");
+    ck_assert_uint_eq(rows_in(r, "no result"), ORDER_TOWN);
+    order_town_close(net);
+}
+END_TEST
+
+/* Nobody can be asked, and there is no timer to say so later: the request is answered all the same. */
+START_TEST(no_timer)
+{
+    struct fake_result r;
+    setup();
+    order_town_lose(net, 7);
+    size_t most = net->server[0]->timers_max;
+    net->server[0]->timers_max = 0;
+    fake_command(net->server[0], "check bytes=800 to=2,1,0 of=2,1,0", &r);
+    ck_assert(r.done);
+    ck_assert_int_eq(r.rc, -ENOBUFS);
+    net->server[0]->timers_max = most;
+    ck_assert_int_eq(order_town_ask(net, 0, "check bytes=800 to=2,1,0 of=2,1,0")->rc, -ENETUNREACH);
+    order_town_close(net);
+}
+END_TEST
+
 START_TEST(mistakes)
 {
     setup();
@@ -162,7 +224,7 @@ START_TEST(closed)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(everybody), SUITE_TEST(some), SUITE_TEST(to_all),
-                                          SUITE_TEST(mistakes),  SUITE_TEST(dead), SUITE_TEST(cancelled),
-                                          SUITE_TEST(closed)};
+static const struct suite_test tests[] = {SUITE_TEST(everybody),         SUITE_TEST(some),     SUITE_TEST(to_all),
+                                          SUITE_TEST(mistakes),          SUITE_TEST(dead),     SUITE_TEST(cancelled),
+                                          SUITE_TEST(some_cannot_store), SUITE_TEST(no_timer), SUITE_TEST(closed)};
 SUITE_MAIN("desk", tests)

@@ -17,8 +17,9 @@ enum order_step { ORDER_LOOKS, ORDER_GOES };
 /* What a server has said. */
 struct said {
     int status;
-    bool noted;   /* it said so itself, by a note */
-    bool reduced; /* the reduction went well there: a status < 0 is that of writing the result */
+    int64_t request; /* the transport's, while the server is waited for */
+    bool noted;      /* it said so itself, by a note */
+    bool reduced;    /* the reduction went well there: a status < 0 is that of writing the result */
     uint64_t bytes, wrong;
 };
 
@@ -30,6 +31,7 @@ struct order {
     struct wanted wanted;
     enum order_step step;
     bool cancelled;
+    cw_server failed;                  /* the first server whose part failed so that the others would wait in vain */
     uint64_t named[MESSAGE_SET_WORDS]; /* the members as the operator named them */
     uint64_t asked[MESSAGE_SET_WORDS], waiting[MESSAGE_SET_WORDS];
     struct said *said; /* by server */
@@ -89,7 +91,7 @@ static void heard(void *context, void *arg, int status, const uint8_t *bytes, ui
     answered(w, a.server, status == 0 && !whole ? -EPROTO : status, whole ? &n : NULL);
 }
 
-static int ask(const struct order *w, cw_server server, const struct note *n)
+static int ask(struct order *w, cw_server server, const struct note *n)
 {
     struct orders *o = w->o;
     uint8_t bytes[NOTE_BYTES_MOST];
@@ -104,6 +106,7 @@ static int ask(const struct order *w, cw_server server, const struct note *n)
                                                    .timeout = ORDERS_PATIENCE};
     cw_to to = to_server(o->s, AGGREGATE_JOB, AGGREGATE_PORT_ORDER, server);
     int64_t id = transport_request(o->transport, &to, &data, &options, heard, a);
+    w->said[server].request = id;
     if (id < 0) {
         free(a);
     }
@@ -127,6 +130,17 @@ static void drop(const struct order *w)
     }
 }
 
+/* Nobody's answer is wanted any more. */
+static void forget_requests(struct order *w)
+{
+    for (cw_server s = 0; s < w->o->torus.servers; s++) {
+        if (orders_has(w->waiting, s)) {
+            orders_remove(w->waiting, s); /* heard() is called from within, and does nothing then */
+            (void)transport_cancel(w->o->transport, w->said[s].request);
+        }
+    }
+}
+
 /* ---- What becomes of it ------------------------------------------------------------------------------------------ */
 
 static void row_server(const struct order *w, cw_server s, const char *state, int status, const char *reason)
@@ -145,12 +159,16 @@ static void end(struct order *w, int rc)
     order_free(w);
 }
 
+static bool is_gone(int status)
+{
+    return status == -ENETUNREACH || status == -ECONNRESET || status == -ETIMEDOUT;
+}
+
 /* A server that could not begin; it may be left out when it is gone and the order goes on without the dead. */
 static bool may_miss(const struct order *w, cw_server s)
 {
-    int status = w->said[s].status;
-    bool gone = status == -ENETUNREACH || status == -ECONNRESET || status == -ETIMEDOUT;
-    return gone && (w->wanted.look.spec.flags & CW_REDUCE_WITHOUT) != 0 && s != w->wanted.look.root;
+    return is_gone(w->said[s].status) && (w->wanted.look.spec.flags & CW_REDUCE_WITHOUT) != 0 &&
+           s != w->wanted.look.root;
 }
 
 /* Refuses the order because of what servers have said; each of them gets a row. */
@@ -316,7 +334,8 @@ static int refuse_failed(struct order *w)
 {
     const struct orders *o = w->o;
     cw_server root = w->wanted.look.root, who = w->said[root].noted ? w->done.who : root;
-    int rc = w->cancelled ? -ECANCELED : w->said[root].status;
+    who = w->failed != CW_SERVER_NONE ? w->failed : who;
+    int rc = w->cancelled ? -ECANCELED : w->said[w->failed != CW_SERVER_NONE ? w->failed : root].status;
     char name[TORUS_TEXT] = "";
     rc = rc < 0 ? rc : -EPROTO;
     if (!w->cancelled && w->said[root].reduced && w->wanted.look.sink == NOTE_SINK_FILE) {
@@ -376,6 +395,19 @@ static void conclude(struct order *w)
     end(w, rc);
 }
 
+/*
+ * A member whose part has failed and that still lives: the others would wait for it until the limit. They are told to
+ * end, and their answers are waited for. (A server that is gone is noticed by the reduction itself.)
+ */
+static void note_failure(struct order *w, cw_server server, int status, bool refused)
+{
+    bool vain = refused ? !is_gone(status) : server == w->wanted.look.root && !w->said[server].reduced;
+    if (w->step == ORDER_GOES && status < 0 && vain && !w->cancelled && w->failed == CW_SERVER_NONE) {
+        w->failed = server;
+        drop(w);
+    }
+}
+
 static void answered(struct order *w, cw_server server, int status, const struct note *n)
 {
     struct said *said = &w->said[server];
@@ -394,6 +426,7 @@ static void answered(struct order *w, cw_server server, int status, const struct
         said->reduced = orders_count(w->o, n->set) > 0;
         w->done = best ? *n : w->done; /* a root that is gone says nothing; all know the same who are counted */
     }
+    note_failure(w, server, status, n == NULL);
     if (orders_count(w->o, w->waiting) == 0) {
         all_said(w);
     }
@@ -435,6 +468,7 @@ static bool ask_all(struct order *w, const struct note *n)
         if (rc < 0) {
             orders_remove(w->waiting, s);
             w->said[s].status = rc;
+            note_failure(w, s, rc, true);
         }
     }
     return orders_count(o, w->waiting) > 0;
@@ -474,6 +508,7 @@ int desk_begin(struct orders *o, cw_request *r, const struct wanted *wanted)
     w->wanted.look.number = ++o->numbers;
     w->wanted.look.life = o->life;
     w->said = said;
+    w->failed = CW_SERVER_NONE;
     w->element = number_element((cw_number)wanted->look.spec.type, (cw_combine)wanted->look.spec.combine);
     w->began = cw_now(o->s);
     memcpy(w->named, wanted->members, sizeof w->named);
@@ -501,6 +536,7 @@ int desk_cancel(struct orders *o, cw_request *r, uint64_t number)
     w->cancelled = true;
     drop(w);
     if (w->step == ORDER_LOOKS) { /* nothing has begun: those that look forget it */
+        forget_requests(w);
         (void)refuse_with(w->request, -ECANCELED, "it was cancelled");
         end(w, -ECANCELED);
     }

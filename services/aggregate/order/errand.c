@@ -26,9 +26,12 @@ struct errand {
     bool away;    /* work of cw_offload() has it: it is not freed before that has ended */
     bool dropped; /* it ends when the work has ended */
     struct transport_reply_to reply;
-    cw_time since; /* the desk's last word; in state RUNS the begin of the reduction */
+    int64_t telling; /* the answer to LOOK that is on its way; 0: none */
+    cw_time since;   /* the desk's last word; in state RUNS the begin of the reduction */
     uint8_t *in, *out;
-    uint64_t in_bytes, out_bytes, charged;
+    uint64_t in_bytes, out_bytes;
+    uint64_t reserved; /* bytes for the result, from LOOK on */
+    uint64_t charged;
     uint64_t most; /* for the work: how long the file may be */
     int status;    /* of the work */
     int64_t ticket;
@@ -68,6 +71,11 @@ static void errand_free(struct errand *e)
 {
     struct orders *o = e->o;
     discharge(e, e->charged);
+    if (e->telling > 0) {
+        int64_t id = e->telling;
+        e->telling = 0;
+        (void)transport_cancel(o->transport, id);
+    }
     list_remove(&e->link);
     o->errand_count--;
     free(e->in);
@@ -75,16 +83,15 @@ static void errand_free(struct errand *e)
     free(e);
 }
 
-/* Answers the desk; a desk that does not hear of it is gone. */
-static void answer(struct errand *e, int status, const struct note *n)
+/* Answers the desk. What transport_reply() gives. */
+static int64_t answer(struct errand *e, int status, const struct note *n, transport_done_fn done)
 {
     uint8_t bytes[NOTE_BYTES_MOST];
     struct transport_data data = {.bytes = bytes};
     const struct transport_send_options options = {TRANSPORT_SEND_INIT, .flags = TRANSPORT_COPY};
     note_encode(n, bytes);
     data.size = note_size(n);
-    int64_t id = transport_reply(e->o->transport, &e->reply, status, &data, &options, NULL, NULL);
-    (void)id;
+    return transport_reply(e->o->transport, &e->reply, status, &data, &options, done, e);
 }
 
 static void work_done(cw_svc *s, void *state, void *arg);
@@ -105,15 +112,41 @@ static void load(void *arg)
     e->status = h->load(h->context, e->o->folder, e->look.from, e->most, &e->in, &e->in_bytes);
 }
 
+/* How the answer to LOOK ended. A desk that did not take it (it has cancelled the order) will never say GO. */
+static void told(void *context, void *arg, int status)
+{
+    struct errand *e = arg;
+    (void)context;
+    if (e->telling == 0) {
+        return; /* the errand is being freed */
+    }
+    e->telling = 0;
+    if (status < 0 && e->state == ERRAND_READY) {
+        errand_free(e);
+    }
+}
+
 static void looked(struct errand *e, int status, uint64_t bytes)
 {
     const struct note n = {.kind = NOTE_LOOKED, .number = e->look.number, .life = e->look.life, .bytes = bytes};
     e->state = ERRAND_READY;
     e->since = cw_now(e->o->s);
-    answer(e, status, &n);
-    if (status < 0) {
+    int64_t id = answer(e, status, &n, status < 0 ? NULL : told);
+    if (status < 0 || id < 0) {
         errand_free(e);
+        return;
     }
+    e->telling = id;
+}
+
+/* The room for the result is taken when LOOK is answered: so an order that has none is refused before it begins. */
+static bool reserve(struct errand *e, uint64_t bytes)
+{
+    if (bytes > e->reserved && !charge(e, bytes - e->reserved)) {
+        return false;
+    }
+    e->reserved = bytes > e->reserved ? bytes : e->reserved;
+    return true;
 }
 
 static bool is_root(const struct errand *e)
@@ -125,6 +158,18 @@ static bool is_root(const struct errand *e)
 static bool has_sink(const struct errand *e)
 {
     return e->look.sink != NOTE_SINK_NONE && (is_root(e) || (e->look.spec.flags & CW_REDUCE_TO_ALL) != 0);
+}
+
+/* Was DROP here before its LOOK? Messages of a pair may overtake one another. */
+static bool was_dropped(const struct orders *o, const struct note *n, cw_server desk)
+{
+    for (unsigned i = 0; i < ORDERS_DROPPED; i++) {
+        const struct dropped *d = &o->dropped[i];
+        if (d->life == n->life && d->number == n->number && d->desk == desk && !cw_time_due(d->until, cw_now(o->s))) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Files are read one after the other, so that together they do not take more memory than there may be. */
@@ -170,7 +215,13 @@ static int look(struct errand *e)
         return -EBUSY;
     }
     if (!reads) {
-        size_t element = number_element((cw_number)e->look.spec.type, (cw_combine)e->look.spec.combine);
+        uint64_t element = number_element((cw_number)e->look.spec.type, (cw_combine)e->look.spec.combine);
+        if (e->look.spec.elements > UINT64_MAX / element) {
+            return -EPROTO;
+        }
+        if (has_sink(e) && !reserve(e, e->look.spec.elements * element)) {
+            return -ENOBUFS;
+        }
         looked(e, 0, e->look.spec.elements * element);
     }
     return 0;
@@ -183,6 +234,9 @@ int errand_look(struct orders *o, const struct note *n, cw_server desk, const st
     }
     if (find(o, n, desk) != NULL) {
         return -EEXIST;
+    }
+    if (was_dropped(o, n, desk)) {
+        return -ECANCELED;
     }
     struct errand *e = o->errand_count < ORDERS_ERRANDS ? calloc(1, sizeof *e) : NULL;
     if (e == NULL) {
@@ -217,7 +271,8 @@ static void finish(struct errand *e, int status)
     if (status < 0 && e->state == ERRAND_STORES) {
         e->done.who = e->o->self;
     }
-    answer(e, status, &e->done);
+    int64_t id = answer(e, status, &e->done, NULL);
+    (void)id; /* a desk that does not hear of it is gone */
     errand_free(e);
 }
 
@@ -282,7 +337,7 @@ static int64_t reduce(struct errand *e)
     r.fill = member && e->look.source == NOTE_SOURCE_KNOWN ? fill : NULL;
     if (sink) {
         e->out_bytes = spec->elements * element;
-        e->out = charge(e, e->out_bytes) ? malloc(e->out_bytes + 1) : NULL;
+        e->out = reserve(e, e->out_bytes) ? malloc(e->out_bytes + 1) : NULL;
         if (e->out == NULL) {
             return -ENOBUFS;
         }
@@ -347,6 +402,9 @@ static void work_done(cw_svc *s, void *state, void *arg)
             e->in_bytes = 0;
             e->status = -EFBIG;
         }
+        if (e->status == 0 && has_sink(e) && !reserve(e, e->in_bytes)) {
+            e->status = -ENOBUFS;
+        }
         looked(e, e->dropped ? -ECANCELED : e->status, e->in_bytes);
         load_next(o);
     } else {
@@ -373,6 +431,9 @@ void errand_drop(struct orders *o, const struct note *n, cw_server desk)
     struct errand *e = find(o, n, desk);
     if (e != NULL) {
         drop(e);
+    } else {
+        o->dropped[o->dropped_next++ % ORDERS_DROPPED] =
+            (struct dropped){desk, n->number, n->life, cw_time_add(cw_now(o->s), ORDERS_REMEMBERED)};
     }
 }
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { FOLDER_MODE = 0755, FILE_MODE = 0644, OTHERS_WRITE = 022, PATH_ROOM = 4096, BESIDE = 32 };
+enum { FOLDER_MODE = 0755, FILE_MODE = 0644, OTHERS_WRITE = 022, PATH_ROOM = 4096, BESIDE = 32, PIECE = 8 << 20 };
+
+struct vectors_file {
+    int at; /* the folder */
+    int fd;
+    char name[NAME_MAX + 1]; /* in the folder, when it is whole */
+    char beside[BESIDE];     /* the drawn name that it has before */
+    bool named;              /* it has the drawn name */
+};
 
 /* Opens a name below the folder. Links are not followed, and ".." leads nowhere outside. */
 static int open_below(int at, const char *name, uint64_t flags, uint64_t mode)
@@ -40,16 +49,17 @@ static int read_all(int fd, uint8_t *out, uint64_t length)
     return 0;
 }
 
+/* Writes to the end of the file, and to the disk: so the sync at the end has little left to do. */
 static int write_all(int fd, const uint8_t *bytes, uint64_t length)
 {
     for (uint64_t at = 0; at < length;) {
-        ssize_t n = pwrite(fd, bytes + at, length - at, (off_t)at);
+        ssize_t n = write(fd, bytes + at, length - at);
         if (n < 0 && errno != EINTR) {
             return -errno;
         }
         at += n > 0 ? (uint64_t)n : 0;
     }
-    return fsync(fd) < 0 ? -errno : 0;
+    return fdatasync(fd) < 0 ? -errno : 0;
 }
 
 /* Reads the file that is open, of at most `most` bytes. */
@@ -148,31 +158,65 @@ static int name_file(int at, int fd, const char *beside, bool *named)
     return 0;
 }
 
-/* Writes the bytes to a file of their own, which gets its name when it is whole. */
-static int store_in(int at, const char *name, const uint8_t *bytes, uint64_t length)
+static int local_write(void *context, struct vectors_file *f, const uint8_t *bytes, uint64_t length)
 {
-    char beside[BESIDE];
-    bool named = false;
+    (void)context;
+    return write_all(f->fd, bytes, length);
+}
+
+static void file_close(struct vectors_file *f)
+{
+    close(f->fd);
+    close(f->at);
+    free(f);
+}
+
+static void local_abandon(void *context, struct vectors_file *f)
+{
+    (void)context;
+    if (f->named) {
+        (void)unlinkat(f->at, f->beside, 0);
+    }
+    file_close(f);
+}
+
+static int local_end(void *context, struct vectors_file *f)
+{
+    int rc = fsync(f->fd) < 0 ? -errno : 0;
+    rc = rc < 0 ? rc : name_file(f->at, f->fd, f->beside, &f->named);
+    rc = rc == 0 && renameat(f->at, f->beside, f->at, f->name) < 0 ? -errno : rc;
+    if (rc < 0) {
+        local_abandon(context, f);
+        return rc;
+    }
+    (void)fsync(f->at); /* the file has its name, which cannot be taken back */
+    file_close(f);
+    return 0;
+}
+
+/* Takes `at` when it gives 0. */
+static int begin_in(int at, const char *name, struct vectors_file **out)
+{
     if (name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
         return -EINVAL;
     }
-    int fd = make_file(at, beside, &named);
-    int rc = fd < 0 ? fd : write_all(fd, bytes, length);
-    rc = rc < 0 ? rc : name_file(at, fd, beside, &named);
-    rc = rc == 0 && renameat(at, beside, at, name) < 0 ? -errno : rc;
-    if (rc < 0 && named) {
-        (void)unlinkat(at, beside, 0);
+    struct vectors_file *f = strlen(name) <= NAME_MAX ? calloc(1, sizeof *f) : NULL;
+    if (f == NULL) {
+        return strlen(name) <= NAME_MAX ? -ENOMEM : -ENAMETOOLONG;
     }
-    if (rc == 0) {
-        (void)fsync(at); /* the file has its name, which cannot be taken back */
+    f->at = at;
+    snprintf(f->name, sizeof f->name, "%s", name);
+    f->fd = make_file(at, f->beside, &f->named);
+    if (f->fd < 0) {
+        int rc = f->fd;
+        free(f);
+        return rc;
     }
-    if (fd >= 0) {
-        close(fd);
-    }
-    return rc;
+    *out = f;
+    return 0;
 }
 
-static int local_store(void *context, const char *folder, const char *name, const uint8_t *bytes, uint64_t length)
+static int local_begin(void *context, const char *folder, const char *name, struct vectors_file **out)
 {
     char path[PATH_ROOM];
     (void)context;
@@ -185,16 +229,20 @@ static int local_store(void *context, const char *folder, const char *name, cons
     if (slash != NULL) {
         snprintf(path, sizeof path, "%.*s", (int)(slash - name), name);
         in = open_own(at, path);
+        close(at);
     }
-    int rc = in < 0 ? in : store_in(in, slash != NULL ? slash + 1 : name, bytes, length);
-    if (in >= 0 && in != at) {
+    int rc = in < 0 ? in : begin_in(in, slash != NULL ? slash + 1 : name, out);
+    if (rc < 0 && in >= 0) {
         close(in);
     }
-    close(at);
     return rc;
 }
 
 void vector_host_open(struct vectors_host *out, bool several)
 {
-    *out = (struct vectors_host){.size = sizeof *out, .several = several, .load = local_load, .store = local_store};
+    *out = (struct vectors_host){.size = sizeof *out, .several = several, .load = local_load, .piece = PIECE};
+    out->begin = local_begin;
+    out->write = local_write;
+    out->end = local_end;
+    out->abandon = local_abandon;
 }

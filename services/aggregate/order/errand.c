@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a sync of a disk costs in the simulator's clock, in bytes that go over a memory in that time: 100 us. */
+enum { STORE_SYNC = 200 * 1000 };
+
 enum errand_state {
     ERRAND_LOADS,  /* its file is being read */
     ERRAND_READY,  /* the desk was told */
@@ -32,8 +35,12 @@ struct errand {
     uint64_t in_bytes, out_bytes;
     uint64_t reserved; /* bytes for the result, from LOOK on */
     uint64_t charged;
-    uint64_t most; /* for the work: how long the file may be */
-    int status;    /* of the work */
+    uint64_t most;             /* for the work: how long the file may be */
+    int status;                /* of the work */
+    struct vectors_file *file; /* the result that is being written, so far `stored` bytes of it */
+    uint64_t stored;
+    bool gives_up;  /* the work is to abandon the file */
+    cw_timer *next; /* the next piece is about to be written */
     int64_t ticket;
     struct note done;
     uint64_t set[MESSAGE_SET_WORDS]; /* the members */
@@ -70,6 +77,10 @@ static void discharge(struct errand *e, uint64_t bytes)
 static void errand_free(struct errand *e)
 {
     struct orders *o = e->o;
+    cw_timer_stop(o->s, e->next);
+    if (e->file != NULL) {
+        o->host->abandon(o->host->context, e->file);
+    }
     discharge(e, e->charged);
     if (e->telling > 0) {
         int64_t id = e->telling;
@@ -96,6 +107,7 @@ static int64_t answer(struct errand *e, int status, const struct note *n, transp
 
 static void work_done(cw_svc *s, void *state, void *arg);
 
+/* bytes: how many the work goes over, for the simulator's clock. */
 static int put_away(struct errand *e, void (*work)(void *arg), uint64_t bytes)
 {
     int rc = cw_offload(e->o->s, work, work_done, e, CW_NS((int64_t)(bytes / 2)));
@@ -276,11 +288,59 @@ static void finish(struct errand *e, int status)
     errand_free(e);
 }
 
+/* Work: the next piece of the result; with the last one the file gets its name. */
 static void store(void *arg)
 {
     struct errand *e = arg;
     const struct vectors_host *h = e->o->host;
-    e->status = h->store(h->context, e->o->folder, e->look.to, e->out, e->out_bytes);
+    uint64_t left = e->out_bytes - e->stored, piece = left < h->piece ? left : h->piece;
+    int rc = e->gives_up ? -ECANCELED : 0;
+    rc = rc < 0 || e->file != NULL ? rc : h->begin(h->context, e->o->folder, e->look.to, &e->file);
+    rc = rc < 0 ? rc : h->write(h->context, e->file, e->out + e->stored, piece);
+    e->stored += piece;
+    if (rc < 0 && e->file != NULL) {
+        h->abandon(h->context, e->file);
+        e->file = NULL;
+    } else if (rc == 0 && e->stored == e->out_bytes) {
+        rc = h->end(h->context, e->file);
+        e->file = NULL;
+    }
+    e->status = rc;
+}
+
+static void store_on(struct errand *e)
+{
+    e->gives_up = e->dropped;
+    uint64_t left = e->out_bytes - e->stored, piece = left < e->o->host->piece ? left : e->o->host->piece;
+    int rc = put_away(e, store, STORE_SYNC + piece);
+    if (rc < 0) {
+        finish(e, rc);
+    }
+}
+
+static void next_piece(cw_svc *s, void *state, void *arg)
+{
+    struct errand *e = arg;
+    (void)s;
+    (void)state;
+    e->next = NULL;
+    store_on(e);
+}
+
+/*
+ * A timer begins the next piece, rather than the end of the last one: so when the service is unloaded, the server waits
+ * for one piece, and nothing new begins.
+ */
+static void stored(struct errand *e)
+{
+    if (e->file == NULL) {
+        finish(e, e->status);
+        return;
+    }
+    e->next = cw_timer_start(e->o->s, CW_NS(0), next_piece, e);
+    if (e->next == NULL) {
+        finish(e, -ENOBUFS);
+    }
 }
 
 static void compare(void *arg)
@@ -309,7 +369,11 @@ static void reduced(void *arg, const cw_reduce_result *result)
         return;
     }
     e->state = ERRAND_STORES;
-    int rc = put_away(e, e->look.sink == NOTE_SINK_FILE ? store : compare, e->out_bytes);
+    if (e->look.sink == NOTE_SINK_FILE) {
+        store_on(e);
+        return;
+    }
+    int rc = put_away(e, compare, e->out_bytes);
     if (rc < 0) {
         finish(e, rc);
     }
@@ -408,14 +472,14 @@ static void work_done(cw_svc *s, void *state, void *arg)
         looked(e, e->dropped ? -ECANCELED : e->status, e->in_bytes);
         load_next(o);
     } else {
-        finish(e, e->status);
+        stored(e);
     }
 }
 
 /* Takes e. */
 static void drop(struct errand *e)
 {
-    if (e->away) {
+    if (e->away || e->state == ERRAND_STORES) { /* between two pieces, too: the desk is told how it ended */
         e->dropped = true;
     } else if (e->state == ERRAND_RUNS) {
         e->dropped = true;

@@ -42,9 +42,26 @@ static int load(const char *name, uint64_t most, const char *expected)
     return rc;
 }
 
+/* In two pieces. */
+static int store_bytes(const char *name, const uint8_t *bytes, uint64_t length)
+{
+    struct vectors_file *f = NULL;
+    int rc = h.begin(h.context, folder, name, &f);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = h.write(h.context, f, bytes, length / 2);
+    rc = rc < 0 ? rc : h.write(h.context, f, bytes + length / 2, length - length / 2);
+    if (rc < 0) {
+        h.abandon(h.context, f);
+        return rc;
+    }
+    return h.end(h.context, f);
+}
+
 static int store(const char *name, const char *text)
 {
-    return h.store(h.context, folder, name, (const uint8_t *)text, strlen(text));
+    return store_bytes(name, (const uint8_t *)text, strlen(text));
 }
 
 /* How many files are in the folder, those that begin with a dot, too. */
@@ -117,6 +134,21 @@ START_TEST(others)
 }
 END_TEST
 
+/* What is abandoned leaves the file that is there, and nothing beside it. */
+START_TEST(abandoned)
+{
+    struct vectors_file *f = NULL;
+    setup();
+    ck_assert_int_eq(store("a", "one"), 0);
+    ck_assert_int_eq(h.begin(h.context, folder, "a", &f), 0);
+    ck_assert_int_eq(h.write(h.context, f, (const uint8_t *)"two", 3), 0);
+    h.abandon(h.context, f);
+    ck_assert_int_eq(load("a", 10, "one"), 0);
+    ck_assert_uint_eq(entries(), 1);
+    teardown();
+}
+END_TEST
+
 enum { RACE_BYTES = 3 << 20, RACE_ROUNDS = 6 };
 
 static void *race(void *arg)
@@ -125,7 +157,7 @@ static void *race(void *arg)
     const unsigned which = *(const unsigned *)arg;
     memset(bytes[which], (int)('a' + which), RACE_BYTES);
     for (unsigned i = 0; i < RACE_ROUNDS; i++) {
-        int rc = h.store(h.context, folder, "same", bytes[which], RACE_BYTES - which);
+        int rc = store_bytes("same", bytes[which], RACE_BYTES - which);
         if (rc < 0) {
             return &bytes[which][0];
         }
@@ -161,5 +193,5 @@ START_TEST(one_name)
 END_TEST
 
 static const struct suite_test tests[] = {SUITE_TEST(there_and_back), SUITE_TEST(names), SUITE_TEST(others),
-                                          SUITE_TEST(one_name)};
+                                          SUITE_TEST(one_name), SUITE_TEST(abandoned)};
 SUITE_MAIN("vector_host", tests)

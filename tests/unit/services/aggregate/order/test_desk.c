@@ -213,6 +213,66 @@ START_TEST(cancelled)
 }
 END_TEST
 
+/* Runs until a piece of the result has been written at the server. */
+static void until_it_writes(cw_server s)
+{
+    for (unsigned i = 0; order_files[s].pieces == 0; i++) {
+        ck_assert_uint_lt(i, 10000);
+        fake_net_run(net, CW_US(20));
+    }
+}
+
+/* Between two pieces of the result it is not too late: there is no file. After the last one it is. */
+START_TEST(cancelled_while_it_writes)
+{
+    struct fake_result r, stop;
+    setup();
+    fake_command(net->server[4], "reduce sum uint64 from=v to=1,1,0:out", &r);
+    until_it_writes(4);
+    ck_assert(!r.done);
+    fake_command(net->server[4], "cancel 1", &stop);
+    ck_assert_int_eq(stop.rc, 0);
+    fake_net_finish(net, &r);
+    ck_assert_int_eq(r.rc, -ECANCELED);
+    ck_assert_uint_lt(order_files[4].pieces, 8);
+    ck_assert_str_eq(order_files[4].stored, "");
+    ck_assert_int_eq(order_town_ask(net, 4, "reduce sum uint64 from=v to=1,1,0:out")->rc, 0);
+    ck_assert(right(4, 0x1ff));
+    order_town_close(net);
+}
+END_TEST
+
+START_TEST(cancelled_too_late)
+{
+    struct fake_result r, stop;
+    setup();
+    for (cw_server s = 0; s < ORDER_TOWN; s++) {
+        order_town_fill(s, 10); /* one piece */
+    }
+    fake_command(net->server[4], "reduce sum uint64 from=v to=1,1,0:out", &r);
+    until_it_writes(4);
+    ck_assert(!r.done);
+    fake_command(net->server[4], "cancel 1", &stop);
+    fake_net_finish(net, &r);
+    ck_assert_int_eq(r.rc, 0);
+    ck_assert_int_eq(fake_int(&r, 0, "cancelled_late"), 1);
+    ck_assert_str_eq(order_files[4].stored, "out");
+    order_town_close(net);
+}
+END_TEST
+
+/* The service closes while a result is being written. */
+START_TEST(closed_while_it_writes)
+{
+    struct fake_result r;
+    setup();
+    fake_command(net->server[4], "reduce sum uint64 from=v to=1,1,0:out", &r);
+    until_it_writes(4);
+    order_town_close(net);
+    ck_assert_str_eq(order_files[4].stored, "");
+}
+END_TEST
+
 /* The service closes in the middle of it. */
 START_TEST(closed)
 {
@@ -224,7 +284,16 @@ START_TEST(closed)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(everybody),         SUITE_TEST(some),     SUITE_TEST(to_all),
-                                          SUITE_TEST(mistakes),          SUITE_TEST(dead),     SUITE_TEST(cancelled),
-                                          SUITE_TEST(some_cannot_store), SUITE_TEST(no_timer), SUITE_TEST(closed)};
+static const struct suite_test tests[] = {SUITE_TEST(everybody),
+                                          SUITE_TEST(some),
+                                          SUITE_TEST(to_all),
+                                          SUITE_TEST(mistakes),
+                                          SUITE_TEST(dead),
+                                          SUITE_TEST(cancelled),
+                                          SUITE_TEST(cancelled_while_it_writes),
+                                          SUITE_TEST(cancelled_too_late),
+                                          SUITE_TEST(closed_while_it_writes),
+                                          SUITE_TEST(some_cannot_store),
+                                          SUITE_TEST(no_timer),
+                                          SUITE_TEST(closed)};
 SUITE_MAIN("desk", tests)

@@ -59,7 +59,7 @@ static void add_options(const struct call *call, struct request_draft *r)
 
 /* ---- The end of a reduction -------------------------------------------------------------------------------------- */
 
-/* The servers that are not in the result, each with the reason. */
+/* The servers that are not in the result, or have none, each with the reason; and those that have one all the same. */
 static void show_servers(const struct call *call, const struct rows *rows, FILE *out)
 {
     static const struct table_column columns[] = {
@@ -96,6 +96,14 @@ static void show_end(const struct call *call, const struct rows *rows)
         } else {
             fprintf(call->out, "; %" PRId64 " elements are wrong", wrong);
         }
+    }
+    int64_t counted = message_get_integer(sum, "counted", 0);
+    int64_t have = message_get_integer(sum, "with_result", counted); /* is there when the result is for all */
+    if (have < counted) {
+        fprintf(call->out, "; %" PRId64 " of %" PRId64 " servers have it", have, counted);
+    }
+    if (message_has(sum, "cancelled_late")) {
+        fprintf(call->out, "; the cancel came too late");
     }
     if (message_get_integer(sum, "attempts", 1) > 1) {
         fprintf(call->out, "; %" PRId64 " attempts", message_get_integer(sum, "attempts", 1));

@@ -437,9 +437,9 @@ static const struct command table[] = {
      "the result below its own folder: whole, or not at all; with all, every member does, the same bits. OP: sum prod "
      "min max mean, for integers also and or xor, "
      "for types of 32 and 64 bits minloc maxloc. TYPE: float32 float64 bfloat16 float16 int8 int16 int32 int64 uint8 "
-     "uint16 uint32 uint64. Exit codes: 0 all servers are in the result; 5 some are not, and are named with the "
-     "reason; "
-     "1 there is no result.",
+     "uint16 uint32 uint64. Exit codes: 0 all servers are in the result; 5 some are not, or (with all) could not write "
+     "it: they "
+     "are named with the reason; 1 nobody has a result.",
      "  cwctl aggregate reduce sum float32 --from grad.f32 --to 0,0,0:sum.f32\n"
      "  cwctl aggregate reduce max int64 --from age --to 1,0,2:oldest --without --of 0,0,0 --of 1,0,2",
      "from to of without limit", 2, 2, NULL, NULL, NULL, run_aggregate_reduce},

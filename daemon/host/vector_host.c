@@ -1,18 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* O_PATH, SYS_openat2 */
+#define _GNU_SOURCE /* O_PATH, O_TMPFILE, SYS_openat2 */
 #include "daemon/host/vector_host.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { FOLDER_MODE = 0755, FILE_MODE = 0644, OTHERS_WRITE = 022, PATH_ROOM = 4096 };
+enum { FOLDER_MODE = 0755, FILE_MODE = 0644, OTHERS_WRITE = 022, PATH_ROOM = 4096, BESIDE = 32, PIECE = 8 << 20 };
+
+struct vectors_file {
+    int at; /* the folder */
+    int fd;
+    char name[NAME_MAX + 1]; /* in the folder, when it is whole */
+    char beside[BESIDE];     /* the drawn name that it has before */
+    bool named;              /* it has the drawn name */
+};
 
 /* Opens a name below the folder. Links are not followed, and ".." leads nowhere outside. */
 static int open_below(int at, const char *name, uint64_t flags, uint64_t mode)
@@ -38,16 +49,17 @@ static int read_all(int fd, uint8_t *out, uint64_t length)
     return 0;
 }
 
+/* Writes to the end of the file, and to the disk: so the sync at the end has little left to do. */
 static int write_all(int fd, const uint8_t *bytes, uint64_t length)
 {
     for (uint64_t at = 0; at < length;) {
-        ssize_t n = pwrite(fd, bytes + at, length - at, (off_t)at);
+        ssize_t n = write(fd, bytes + at, length - at);
         if (n < 0 && errno != EINTR) {
             return -errno;
         }
         at += n > 0 ? (uint64_t)n : 0;
     }
-    return fsync(fd) < 0 ? -errno : 0;
+    return fdatasync(fd) < 0 ? -errno : 0;
 }
 
 /* Reads the file that is open, of at most `most` bytes. */
@@ -114,33 +126,97 @@ static int open_own(int at, const char *name)
     return rc < 0 ? rc : fd;
 }
 
-/* Writes the file beside its name, and gives it the name when it is whole. */
-static int store_in(int at, const char *name, const uint8_t *bytes, uint64_t length)
+/*
+ * Makes a file in the folder that has no name yet, or, where the file system cannot (NFS), the name `beside`. *named
+ * says which. `beside` is drawn: so two writers to one name, of this daemon or of two, never share a file.
+ */
+static int make_file(int at, char beside[static BESIDE], bool *named)
 {
-    char beside[PATH_ROOM];
+    uint64_t drawn;
+    if (getrandom(&drawn, sizeof drawn, 0) != (ssize_t)sizeof drawn) {
+        return -EIO;
+    }
+    snprintf(beside, BESIDE, ".cubeway-%016" PRIx64, drawn);
+    int fd = openat(at, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, FILE_MODE);
+    *named = fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL);
+    if (*named) {
+        fd = openat(at, beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
+        *named = fd >= 0;
+    }
+    return fd < 0 ? -errno : fd;
+}
+
+/* linkat() replaces no file that is there, and rename() wants a name: so the file gets the drawn one first. */
+static int name_file(int at, int fd, const char *beside, bool *named)
+{
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (!*named && linkat(AT_FDCWD, path, at, beside, AT_SYMLINK_FOLLOW) < 0) {
+        return -errno;
+    }
+    *named = true;
+    return 0;
+}
+
+static int local_write(void *context, struct vectors_file *f, const uint8_t *bytes, uint64_t length)
+{
+    (void)context;
+    return write_all(f->fd, bytes, length);
+}
+
+static void file_close(struct vectors_file *f)
+{
+    close(f->fd);
+    close(f->at);
+    free(f);
+}
+
+static void local_abandon(void *context, struct vectors_file *f)
+{
+    (void)context;
+    if (f->named) {
+        (void)unlinkat(f->at, f->beside, 0);
+    }
+    file_close(f);
+}
+
+static int local_end(void *context, struct vectors_file *f)
+{
+    int rc = fsync(f->fd) < 0 ? -errno : 0;
+    rc = rc < 0 ? rc : name_file(f->at, f->fd, f->beside, &f->named);
+    rc = rc == 0 && renameat(f->at, f->beside, f->at, f->name) < 0 ? -errno : rc;
+    if (rc < 0) {
+        local_abandon(context, f);
+        return rc;
+    }
+    (void)fsync(f->at); /* the file has its name, which cannot be taken back */
+    file_close(f);
+    return 0;
+}
+
+/* Takes `at` when it gives 0. */
+static int begin_in(int at, const char *name, struct vectors_file **out)
+{
     if (name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
         return -EINVAL;
     }
-    if (snprintf(beside, sizeof beside, ".%s~", name) >= (int)sizeof beside) {
-        return -ENAMETOOLONG;
+    struct vectors_file *f = strlen(name) <= NAME_MAX ? calloc(1, sizeof *f) : NULL;
+    if (f == NULL) {
+        return strlen(name) <= NAME_MAX ? -ENOMEM : -ENAMETOOLONG;
     }
-    (void)unlinkat(at, beside, 0); /* left by a write that was cut off */
-    int fd = openat(at, beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
-    int rc = fd < 0 ? -errno : write_all(fd, bytes, length);
-    rc = rc == 0 && renameat(at, beside, at, name) < 0 ? -errno : rc;
-    if (rc < 0 && fd >= 0) {
-        (void)unlinkat(at, beside, 0);
+    f->at = at;
+    snprintf(f->name, sizeof f->name, "%s", name);
+    f->fd = make_file(at, f->beside, &f->named);
+    if (f->fd < 0) {
+        int rc = f->fd;
+        free(f);
+        return rc;
     }
-    if (rc == 0) {
-        (void)fsync(at); /* the file has its name, which cannot be taken back */
-    }
-    if (fd >= 0) {
-        close(fd);
-    }
-    return rc;
+    *out = f;
+    return 0;
 }
 
-static int local_store(void *context, const char *folder, const char *name, const uint8_t *bytes, uint64_t length)
+static int local_begin(void *context, const char *folder, const char *name, struct vectors_file **out)
 {
     char path[PATH_ROOM];
     (void)context;
@@ -153,16 +229,20 @@ static int local_store(void *context, const char *folder, const char *name, cons
     if (slash != NULL) {
         snprintf(path, sizeof path, "%.*s", (int)(slash - name), name);
         in = open_own(at, path);
+        close(at);
     }
-    int rc = in < 0 ? in : store_in(in, slash != NULL ? slash + 1 : name, bytes, length);
-    if (in >= 0 && in != at) {
+    int rc = in < 0 ? in : begin_in(in, slash != NULL ? slash + 1 : name, out);
+    if (rc < 0 && in >= 0) {
         close(in);
     }
-    close(at);
     return rc;
 }
 
 void vector_host_open(struct vectors_host *out, bool several)
 {
-    *out = (struct vectors_host){.size = sizeof *out, .several = several, .load = local_load, .store = local_store};
+    *out = (struct vectors_host){.size = sizeof *out, .several = several, .load = local_load, .piece = PIECE};
+    out->begin = local_begin;
+    out->write = local_write;
+    out->end = local_end;
+    out->abandon = local_abandon;
 }

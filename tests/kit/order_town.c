@@ -37,20 +37,55 @@ static int load(void *context, const char *folder, const char *name, uint64_t mo
     return 0;
 }
 
-static int store(void *context, const char *folder, const char *name, const uint8_t *bytes, uint64_t length)
+struct vectors_file {
+    struct order_file *of;
+    char name[64];
+    size_t length;
+    uint8_t bytes[ORDER_FILE];
+};
+
+static int begin(void *context, const char *folder, const char *name, struct vectors_file **out)
 {
     struct order_file *f = file_of(folder);
     (void)context;
-    if (f->error < 0 || length > ORDER_FILE) {
-        return f->error < 0 ? f->error : -ENOSPC;
+    if (f->error < 0 || f->store_error < 0) {
+        return f->error < 0 ? f->error : f->store_error;
     }
-    snprintf(f->stored, sizeof f->stored, "%s", name);
-    f->stored_length = (size_t)length;
-    memcpy(f->stored_bytes, bytes, (size_t)length);
+    *out = calloc(1, sizeof **out);
+    (*out)->of = f;
+    snprintf((*out)->name, sizeof(*out)->name, "%s", name);
     return 0;
 }
 
-static const struct vectors_host host = {sizeof host, NULL, true, load, store};
+static int write_piece(void *context, struct vectors_file *f, const uint8_t *bytes, uint64_t length)
+{
+    (void)context;
+    ck_assert_uint_le(length, ORDER_PIECE);
+    f->of->pieces++;
+    if (f->length + length > ORDER_FILE) {
+        return -ENOSPC;
+    }
+    memcpy(f->bytes + f->length, bytes, (size_t)length);
+    f->length += (size_t)length;
+    return 0;
+}
+
+static void abandon(void *context, struct vectors_file *f)
+{
+    (void)context;
+    free(f);
+}
+
+static int end(void *context, struct vectors_file *f)
+{
+    memcpy(f->of->stored, f->name, sizeof f->name);
+    memcpy(f->of->stored_bytes, f->bytes, f->length);
+    f->of->stored_length = f->length;
+    abandon(context, f);
+    return 0;
+}
+
+static const struct vectors_host host = {sizeof host, NULL, true, load, ORDER_PIECE, begin, write_piece, end, abandon};
 
 static const void *offers(cw_svc *s, const char *name, unsigned version)
 {

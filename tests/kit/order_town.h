@@ -9,13 +9,15 @@
 #include "fake_net.h"
 #include "services/aggregate/order/internal.h"
 
-enum { ORDER_TOWN = 9, ORDER_FILE = 8192 };
+enum { ORDER_TOWN = 9, ORDER_FILE = 8192, ORDER_PIECE = 1000 };
 
 /* The one file of each server, "v", and the one that was stored there. */
 struct order_file {
-    int error; /* of reading and writing, when it is < 0 */
+    int error;       /* of reading and writing, when it is < 0 */
+    int store_error; /* of writing alone */
     size_t length;
     uint8_t bytes[ORDER_FILE];
+    unsigned pieces; /* that were written there, of all files */
     char stored[64];
     size_t stored_length;
     uint8_t stored_bytes[ORDER_FILE];

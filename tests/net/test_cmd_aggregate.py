@@ -47,6 +47,18 @@ class Aggregate(ctl_kit.Case):
             self.assertEqual(self.result(server, "every", "f", 5000), tuple(351.0 + 27 * i for i in range(5000)))
         self.assertEqual([f for f in os.listdir(self.path("1,1,1", "")) if f.startswith(".")], [])
 
+    def test_some_cannot_write(self):
+        """A result for all that one server cannot write is there at the others; exit 5, and that server is named."""
+        self.vectors("v", 100)
+        os.mkdir(self.path("0,0,0", "mine"))  # the root: the server that is asked
+        text = self.cwctl("aggregate reduce sum float32 --from v --to all:mine", code=5)
+        self.assertIn("26 of 27 servers have it", text)
+        self.assertRegex(text, r"(?m)^0,0,0 +no result +a folder has that name")
+        self.assertEqual(len(text.splitlines()), 1 + 1 + 27)
+        self.assertEqual(self.result("2,2,2", "mine", "f", 100)[0], 351.0)
+        self.refused("aggregate reduce sum float32 --from v --to 1,1,1:no/such",
+                     "the result cannot be written to no/such on 1,1,1: there is no such folder", code=1)
+
     def test_check(self):
         self.assertIn("27 of 27 servers", self.cwctl("aggregate check --bytes 100k"))
         [row] = self.rows("aggregate check --bytes 8 --to 2,2,2")

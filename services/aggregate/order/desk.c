@@ -17,6 +17,9 @@ enum order_step { ORDER_LOOKS, ORDER_GOES };
 /* What a server has said. */
 struct said {
     int status;
+    int64_t request; /* the transport's, while the server is waited for */
+    bool noted;      /* it said so itself, by a note */
+    bool reduced;    /* the reduction went well there: a status < 0 is that of writing the result */
     uint64_t bytes, wrong;
 };
 
@@ -28,6 +31,7 @@ struct order {
     struct wanted wanted;
     enum order_step step;
     bool cancelled;
+    cw_server failed;                  /* the first server whose part failed so that the others would wait in vain */
     uint64_t named[MESSAGE_SET_WORDS]; /* the members as the operator named them */
     uint64_t asked[MESSAGE_SET_WORDS], waiting[MESSAGE_SET_WORDS];
     struct said *said; /* by server */
@@ -87,7 +91,7 @@ static void heard(void *context, void *arg, int status, const uint8_t *bytes, ui
     answered(w, a.server, status == 0 && !whole ? -EPROTO : status, whole ? &n : NULL);
 }
 
-static int ask(const struct order *w, cw_server server, const struct note *n)
+static int ask(struct order *w, cw_server server, const struct note *n)
 {
     struct orders *o = w->o;
     uint8_t bytes[NOTE_BYTES_MOST];
@@ -102,6 +106,7 @@ static int ask(const struct order *w, cw_server server, const struct note *n)
                                                    .timeout = ORDERS_PATIENCE};
     cw_to to = to_server(o->s, AGGREGATE_JOB, AGGREGATE_PORT_ORDER, server);
     int64_t id = transport_request(o->transport, &to, &data, &options, heard, a);
+    w->said[server].request = id;
     if (id < 0) {
         free(a);
     }
@@ -125,6 +130,17 @@ static void drop(const struct order *w)
     }
 }
 
+/* Nobody's answer is wanted any more. */
+static void forget_requests(struct order *w)
+{
+    for (cw_server s = 0; s < w->o->torus.servers; s++) {
+        if (orders_has(w->waiting, s)) {
+            orders_remove(w->waiting, s); /* heard() is called from within, and does nothing then */
+            (void)transport_cancel(w->o->transport, w->said[s].request);
+        }
+    }
+}
+
 /* ---- What becomes of it ------------------------------------------------------------------------------------------ */
 
 static void row_server(const struct order *w, cw_server s, const char *state, int status, const char *reason)
@@ -143,12 +159,16 @@ static void end(struct order *w, int rc)
     order_free(w);
 }
 
+static bool is_gone(int status)
+{
+    return status == -ENETUNREACH || status == -ECONNRESET || status == -ETIMEDOUT;
+}
+
 /* A server that could not begin; it may be left out when it is gone and the order goes on without the dead. */
 static bool may_miss(const struct order *w, cw_server s)
 {
-    int status = w->said[s].status;
-    bool gone = status == -ENETUNREACH || status == -ECONNRESET || status == -ETIMEDOUT;
-    return gone && (w->wanted.look.spec.flags & CW_REDUCE_WITHOUT) != 0 && s != w->wanted.look.root;
+    return is_gone(w->said[s].status) && (w->wanted.look.spec.flags & CW_REDUCE_WITHOUT) != 0 &&
+           s != w->wanted.look.root;
 }
 
 /* Refuses the order because of what servers have said; each of them gets a row. */
@@ -247,7 +267,8 @@ static uint64_t wrong_of(const struct order *w)
     return wrong;
 }
 
-static void row_sum(const struct order *w, bool good)
+/* have: how many servers have the result. */
+static void row_sum(const struct order *w, unsigned have)
 {
     const struct orders *o = w->o;
     const struct note *look = &w->wanted.look, *done = &w->done;
@@ -264,7 +285,7 @@ static void row_sum(const struct order *w, bool good)
     if (look->sink == NOTE_SINK_FILE) {
         cw_request_text(r, "file", look->to);
     }
-    cw_request_int(r, "counted", good ? orders_count(o, done->set) : 0);
+    cw_request_int(r, "counted", have > 0 ? orders_count(o, done->set) : 0);
     cw_request_int(r, "members", orders_count(o, w->named));
     cw_request_int(r, "attempts", done->attempts);
     cw_request_int(r, "took_ns", (int64_t)done->took_ns);
@@ -272,44 +293,119 @@ static void row_sum(const struct order *w, bool good)
     if (look->sink == NOTE_SINK_COMPARE) {
         cw_request_int(r, "wrong_elements", (int64_t)wrong_of(w));
     }
+    if ((look->spec.flags & CW_REDUCE_TO_ALL) != 0) {
+        cw_request_int(r, "with_result", have);
+    }
+    if (w->cancelled && have > 0) {
+        cw_request_int(r, "cancelled_late", 1);
+    }
 }
 
-/* All have ended: the root's word is the order's. */
-static void conclude(struct order *w)
+static bool to_all(const struct order *w)
+{
+    return (w->wanted.look.spec.flags & CW_REDUCE_TO_ALL) != 0;
+}
+
+/* Has the server the result, in its file or compared? */
+static bool has_result(const struct order *w, cw_server s)
+{
+    bool gets = s == w->wanted.look.root || (to_all(w) && orders_has(w->done.set, s));
+    return gets && orders_has(w->asked, s) && w->said[s].status == 0;
+}
+
+static unsigned with_result(const struct order *w)
+{
+    unsigned n = 0;
+    for (cw_server s = 0; s < w->o->torus.servers; s++) {
+        n += has_result(w, s);
+    }
+    return n;
+}
+
+/* Why the server has no result. */
+static const char *reason(const struct order *w, cw_server s, int status)
+{
+    bool store = w->said[s].reduced && w->wanted.look.sink == NOTE_SINK_FILE;
+    return store ? words_store(status) : words_reason(status);
+}
+
+/* Nobody has the result. */
+static int refuse_failed(struct order *w)
 {
     const struct orders *o = w->o;
-    cw_server root = w->wanted.look.root;
-    int rc = w->said[root].status;
+    cw_server root = w->wanted.look.root, who = w->said[root].noted ? w->done.who : root;
+    who = w->failed != CW_SERVER_NONE ? w->failed : who;
+    int rc = w->cancelled ? -ECANCELED : w->said[w->failed != CW_SERVER_NONE ? w->failed : root].status;
     char name[TORUS_TEXT] = "";
-    bool wrong = rc == 0 && wrong_of(w) > 0, to_all = (w->wanted.look.spec.flags & CW_REDUCE_TO_ALL) != 0;
-    if (w->done.who < o->torus.servers) {
-        torus_format(torus_coord(&o->torus, w->done.who), name);
+    rc = rc < 0 ? rc : -EPROTO;
+    if (!w->cancelled && w->said[root].reduced && w->wanted.look.sink == NOTE_SINK_FILE) {
+        torus_format(torus_coord(&o->torus, root), name);
+        return refuse_with(w->request, rc, "the result cannot be written to %s on %s: %s", w->wanted.look.to, name,
+                           words_store(rc));
     }
-    if (w->cancelled) {
-        rc = -ECANCELED;
+    if (!w->cancelled && who < o->torus.servers) {
+        torus_format(torus_coord(&o->torus, who), name);
     }
-    if (rc < 0) {
-        (void)refuse_with(w->request, rc, "the reduction failed: %s%s%s%s", words_end(rc),
-                          name[0] != '\0' ? " (server " : "", name, name[0] != '\0' ? ")" : "");
-    } else if (wrong) {
-        rc = refuse_with(w->request, -EBADMSG, "%" PRIu64 " elements of the result are wrong", wrong_of(w));
-    }
-    row_sum(w, rc == 0 || wrong);
-    for (cw_server s = 0, rows = 0; s < o->torus.servers && rows < ROWS_MOST; s++) {
+    return refuse_with(w->request, rc, "the reduction failed: %s%s%s%s", words_end(rc),
+                       name[0] != '\0' ? " (server " : "", name, name[0] != '\0' ? ")" : "");
+}
+
+/* A row for each server that has no result; when others have it, then one for each of those, too. */
+static void rows_servers(const struct order *w, bool some)
+{
+    const struct orders *o = w->o;
+    unsigned rows = 0;
+    bool lacking = false;
+    for (cw_server s = 0; s < o->torus.servers && rows < ROWS_MOST; s++) {
         int status = w->said[s].status;
-        if (!orders_has(w->named, s) || w->said[root].status < 0) {
+        if (!orders_has(w->named, s)) {
             continue;
         }
         if (!orders_has(w->done.set, s)) {
             status = status < 0 ? status : -ECONNRESET;
             row_server(w, s, "not counted", status, words_reason(status));
             rows++;
-        } else if (to_all && status < 0) { /* counted, and yet it has no result */
-            row_server(w, s, "no result", status, words_reason(status));
+        } else if (to_all(w) && status < 0) { /* counted, and yet it has no result */
+            row_server(w, s, "no result", status, reason(w, s, status));
+            lacking = true;
             rows++;
         }
     }
+    for (cw_server s = 0; s < o->torus.servers && rows < ROWS_MOST && some && lacking; s++) {
+        if (has_result(w, s)) {
+            row_server(w, s, "has result", 0, "");
+            rows++;
+        }
+    }
+}
+
+/* All have ended. The order is done when somebody has the result: the root; or, of a result for all, any member. */
+static void conclude(struct order *w)
+{
+    unsigned have = with_result(w);
+    bool wrong = have > 0 && wrong_of(w) > 0;
+    int rc = have == 0 ? refuse_failed(w) : 0;
+    if (wrong) {
+        rc = refuse_with(w->request, -EBADMSG, "%" PRIu64 " elements of the result are wrong", wrong_of(w));
+    }
+    row_sum(w, have);
+    if (orders_count(w->o, w->done.set) > 0) {
+        rows_servers(w, have > 0);
+    }
     end(w, rc);
+}
+
+/*
+ * A member whose part has failed and that still lives: the others would wait for it until the limit. They are told to
+ * end, and their answers are waited for. (A server that is gone is noticed by the reduction itself.)
+ */
+static void note_failure(struct order *w, cw_server server, int status, bool refused)
+{
+    bool vain = refused ? !is_gone(status) : server == w->wanted.look.root && !w->said[server].reduced;
+    if (w->step == ORDER_GOES && status < 0 && vain && !w->cancelled && w->failed == CW_SERVER_NONE) {
+        w->failed = server;
+        drop(w);
+    }
 }
 
 static void answered(struct order *w, cw_server server, int status, const struct note *n)
@@ -323,12 +419,14 @@ static void answered(struct order *w, cw_server server, int status, const struct
     if (n != NULL && n->kind == NOTE_LOOKED) {
         said->bytes = n->bytes;
     }
-    if (n != NULL && n->kind == NOTE_DONE) {
+    if (n != NULL && n->kind == NOTE_DONE && n->servers == w->o->torus.servers) {
+        bool best = server == w->wanted.look.root || w->done.servers == 0;
         said->wrong = n->wrong;
+        said->noted = true;
+        said->reduced = orders_count(w->o, n->set) > 0;
+        w->done = best ? *n : w->done; /* a root that is gone says nothing; all know the same who are counted */
     }
-    if (n != NULL && n->kind == NOTE_DONE && server == w->wanted.look.root && n->servers == w->o->torus.servers) {
-        w->done = *n;
-    }
+    note_failure(w, server, status, n == NULL);
     if (orders_count(w->o, w->waiting) == 0) {
         all_said(w);
     }
@@ -353,8 +451,11 @@ static void nobody_asked(cw_svc *s, void *state, void *arg)
     all_said(w);
 }
 
-/* Sends the note to everybody who takes part. A root that is no member has no vector to look for. */
-static void ask_all(struct order *w, const struct note *n)
+/*
+ * Sends the note to everybody who takes part. A root that is no member has no vector to look for. False: nobody could
+ * be asked, so that nobody will answer.
+ */
+static bool ask_all(struct order *w, const struct note *n)
 {
     struct orders *o = w->o;
     struct note no_member = *n;
@@ -367,11 +468,10 @@ static void ask_all(struct order *w, const struct note *n)
         if (rc < 0) {
             orders_remove(w->waiting, s);
             w->said[s].status = rc;
+            note_failure(w, s, rc, true);
         }
     }
-    if (orders_count(o, w->waiting) == 0) {
-        w->soon = cw_timer_start(o->s, CW_NS(0), nobody_asked, w); /* the request is answered after this call */
-    }
+    return orders_count(o, w->waiting) > 0;
 }
 
 static void go(struct order *w)
@@ -382,7 +482,9 @@ static void go(struct order *w)
     memcpy(n.set, w->wanted.members, orders_words(w->o) * sizeof *n.set);
     w->step = ORDER_GOES;
     w->done.who = CW_SERVER_NONE;
-    ask_all(w, &n);
+    if (!ask_all(w, &n)) {
+        all_said(w);
+    }
 }
 
 /* ---- Commands ---------------------------------------------------------------------------------------------------- */
@@ -406,6 +508,7 @@ int desk_begin(struct orders *o, cw_request *r, const struct wanted *wanted)
     w->wanted.look.number = ++o->numbers;
     w->wanted.look.life = o->life;
     w->said = said;
+    w->failed = CW_SERVER_NONE;
     w->element = number_element((cw_number)wanted->look.spec.type, (cw_combine)wanted->look.spec.combine);
     w->began = cw_now(o->s);
     memcpy(w->named, wanted->members, sizeof w->named);
@@ -413,7 +516,14 @@ int desk_begin(struct orders *o, cw_request *r, const struct wanted *wanted)
     orders_add(w->asked, wanted->look.root);
     list_push_back(&o->desk, &w->link);
     o->desk_count++;
-    ask_all(w, &w->wanted.look);
+    if (ask_all(w, &w->wanted.look)) {
+        return 1;
+    }
+    w->soon = cw_timer_start(o->s, CW_NS(0), nobody_asked, w); /* the request is answered after this call */
+    if (w->soon == NULL) {
+        order_free(w);
+        return refuse_with(r, -ENOBUFS, "nobody can be asked now: this server has too many timers; try again");
+    }
     return 1;
 }
 
@@ -426,6 +536,7 @@ int desk_cancel(struct orders *o, cw_request *r, uint64_t number)
     w->cancelled = true;
     drop(w);
     if (w->step == ORDER_LOOKS) { /* nothing has begun: those that look forget it */
+        forget_requests(w);
         (void)refuse_with(w->request, -ECANCELED, "it was cancelled");
         end(w, -ECANCELED);
     }

@@ -20,12 +20,22 @@
 #include "services/aggregate/order/orders.h"
 #include "services/transport/transport.h"
 
-enum { ORDERS_FOLDER = 500, ORDERS_ERRANDS = 32, ORDERS_DESK = 8 };
+enum { ORDERS_FOLDER = 500, ORDERS_ERRANDS = 32, ORDERS_DESK = 8, ORDERS_DROPPED = 64 };
 #define ORDERS_MEMORY (UINT64_C(256) << 20)
 /* Both answers of an order are waited for so long; a server that dies ends its answer at once. */
 #define ORDERS_PATIENCE CW_HOURS(24)
 /* An errand whose desk has said nothing for so long is given up. */
 #define ORDERS_KEPT CW_MINUTES(10)
+/* A LOOK that comes so much later than the DROP of its order is refused. */
+#define ORDERS_REMEMBERED CW_MINUTES(1)
+
+/* An order that was dropped and that is not here: its LOOK may be under way still. */
+struct dropped {
+    cw_server desk;
+    uint32_t number;
+    uint64_t life; /* 0: this place is empty */
+    cw_time until;
+};
 
 struct orders {
     cw_svc *s;
@@ -41,6 +51,8 @@ struct orders {
     uint32_t numbers;
     struct list errands, desk;
     unsigned errand_count, desk_count;
+    struct dropped dropped[ORDERS_DROPPED]; /* a ring: the oldest one is overwritten */
+    unsigned dropped_next;
     cw_timer *tick;
     bool closing;
 };
@@ -94,6 +106,8 @@ CW_MUST_CHECK int words_check(const struct orders *o, cw_request *r, int argc, c
                               struct wanted *out);
 /* Why a server could not do its part, as a sentence without a full stop. Static. */
 const char *words_reason(int status);
+/* Why a server could not write its result, likewise. */
+const char *words_store(int status);
 /* Why a reduction ended. */
 const char *words_end(int status);
 

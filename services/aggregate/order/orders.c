@@ -95,7 +95,9 @@ void orders_wake(struct orders *o)
 
 cw_verdict orders_packet(struct orders *o, cw_packet *p, const cw_rx *rx)
 {
-    return transport_packet(o->transport, p, rx);
+    cw_verdict v = transport_packet(o->transport, p, rx);
+    orders_wake(o); /* there was no timer to be had for the last tick? */
+    return v;
 }
 
 void orders_event(struct orders *o, const cw_event *ev)
@@ -146,7 +148,7 @@ static int read_options(struct orders *o)
         }
     }
     if (memory != NULL && words_number(memory, MEMORY_LEAST, MEMORY_MOST, &o->memory_most) < 0) {
-        return refuse_setting(o->s, "memory", memory, "a number of bytes from 1048576 on, as 256M");
+        return refuse_setting(o->s, "memory", memory, "a number of bytes from 1048576 on, as 256M (M is 1,000,000)");
     }
     return 0;
 }

@@ -32,6 +32,8 @@ const char *words_reason(int status)
         return "no data folder is set there: service aggregate { options { data = \"/path\" } }";
     case -ENOBUFS:
         return "it has no room for another reduction, or for its result (option memory)";
+    case -EBUSY:
+        return "another reduction is about to write its result to that name there";
     case -ENETUNREACH:
         return "it is not in view";
     case -ECONNRESET:
@@ -44,6 +46,39 @@ const char *words_reason(int status)
         return "it has forgotten the reduction";
     default:
         return strerror(-status);
+    }
+}
+
+const char *words_store(int status)
+{
+    switch (status) {
+    case -ENOENT:
+        return "there is no such folder below its data folder";
+    case -EISDIR:
+    case -EEXIST:
+    case -ENOTEMPTY:
+        return "a folder has that name";
+    case -ENOTDIR:
+        return "a part of the name is a file, not a folder";
+    case -EINVAL:
+        return "no file can have that name";
+    case -EACCES:
+        return "the daemon there may not write in that folder";
+    case -EPERM:
+        return "the daemon there may not write in that folder, or others may, too";
+    case -EXDEV:
+    case -ELOOP:
+        return "the name leads out of its data folder";
+    case -ENOSPC:
+    case -EDQUOT:
+        return "there is no space left on its disk";
+    case -EAGAIN:
+    case -ENOBUFS:
+        return "too much work is under way there";
+    case -ECANCELED:
+        return "the order was cancelled before the file was whole";
+    default:
+        return words_reason(status);
     }
 }
 

@@ -3,7 +3,9 @@
 #include "daemon/host/vector_host.h"
 #include "suite.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -40,9 +42,39 @@ static int load(const char *name, uint64_t most, const char *expected)
     return rc;
 }
 
+/* In two pieces. */
+static int store_bytes(const char *name, const uint8_t *bytes, uint64_t length)
+{
+    struct vectors_file *f = NULL;
+    int rc = h.begin(h.context, folder, name, &f);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = h.write(h.context, f, bytes, length / 2);
+    rc = rc < 0 ? rc : h.write(h.context, f, bytes + length / 2, length - length / 2);
+    if (rc < 0) {
+        h.abandon(h.context, f);
+        return rc;
+    }
+    return h.end(h.context, f);
+}
+
 static int store(const char *name, const char *text)
 {
-    return h.store(h.context, folder, name, (const uint8_t *)text, strlen(text));
+    return store_bytes(name, (const uint8_t *)text, strlen(text));
+}
+
+/* How many files are in the folder, those that begin with a dot, too. */
+static unsigned entries(void)
+{
+    DIR *d = opendir(folder);
+    unsigned n = 0;
+    ck_assert_ptr_nonnull(d);
+    for (const struct dirent *e; (e = readdir(d)) != NULL;) {
+        n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+    }
+    closedir(d);
+    return n;
 }
 
 START_TEST(there_and_back)
@@ -102,5 +134,64 @@ START_TEST(others)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(there_and_back), SUITE_TEST(names), SUITE_TEST(others)};
+/* What is abandoned leaves the file that is there, and nothing beside it. */
+START_TEST(abandoned)
+{
+    struct vectors_file *f = NULL;
+    setup();
+    ck_assert_int_eq(store("a", "one"), 0);
+    ck_assert_int_eq(h.begin(h.context, folder, "a", &f), 0);
+    ck_assert_int_eq(h.write(h.context, f, (const uint8_t *)"two", 3), 0);
+    h.abandon(h.context, f);
+    ck_assert_int_eq(load("a", 10, "one"), 0);
+    ck_assert_uint_eq(entries(), 1);
+    teardown();
+}
+END_TEST
+
+enum { RACE_BYTES = 3 << 20, RACE_ROUNDS = 6 };
+
+static void *race(void *arg)
+{
+    static uint8_t bytes[2][RACE_BYTES];
+    const unsigned which = *(const unsigned *)arg;
+    memset(bytes[which], (int)('a' + which), RACE_BYTES);
+    for (unsigned i = 0; i < RACE_ROUNDS; i++) {
+        int rc = store_bytes("same", bytes[which], RACE_BYTES - which);
+        if (rc < 0) {
+            return &bytes[which][0];
+        }
+    }
+    return NULL;
+}
+
+/* Two threads write to one name: neither sees an error, and one whole result is there. Nothing is left beside it. */
+START_TEST(one_name)
+{
+    pthread_t thread[2];
+    unsigned which[2] = {0, 1};
+    uint8_t *bytes = NULL;
+    uint64_t length = 0;
+    setup();
+    ck_assert_int_eq(store(".same~", "an operator's own file"), 0);
+    for (unsigned i = 0; i < 2; i++) {
+        ck_assert_int_eq(pthread_create(&thread[i], NULL, race, &which[i]), 0);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        void *failed;
+        ck_assert_int_eq(pthread_join(thread[i], &failed), 0);
+        ck_assert_ptr_null(failed);
+    }
+    ck_assert_int_eq(h.load(h.context, folder, "same", RACE_BYTES, &bytes, &length), 0);
+    ck_assert(length == (bytes[0] == 'a' ? RACE_BYTES : RACE_BYTES - 1));
+    ck_assert(bytes[0] == bytes[length - 1] && memcmp(bytes, bytes + 1, length - 1) == 0);
+    free(bytes);
+    ck_assert_int_eq(load(".same~", 100, "an operator's own file"), 0);
+    ck_assert_uint_eq(entries(), 2);
+    teardown();
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(there_and_back), SUITE_TEST(names), SUITE_TEST(others),
+                                          SUITE_TEST(one_name), SUITE_TEST(abandoned)};
 SUITE_MAIN("vector_host", tests)

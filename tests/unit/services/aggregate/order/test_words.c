@@ -69,6 +69,9 @@ START_TEST(reasons)
     ck_assert_ptr_nonnull(strstr(words_reason(-ENOENT), "no such file"));
     ck_assert_ptr_nonnull(strstr(words_end(-ETIMEDOUT), "limit"));
     ck_assert_ptr_nonnull(strstr(words_end(-EFBIG), "memory"));
+    ck_assert_ptr_nonnull(strstr(words_store(-ENOENT), "no such folder"));
+    ck_assert_ptr_nonnull(strstr(words_store(-EISDIR), "a folder has that name"));
+    ck_assert_str_eq(words_store(-EIO), strerror(EIO));
     ck_assert_str_eq(words_reason(-EDOM), strerror(EDOM));
 }
 END_TEST

@@ -70,8 +70,8 @@ const char *transit_why(const struct transit *t, const struct node *n, cw_link l
 /*
  * What was relayed since the start, by service and by the link that it left by; how many frames went up to the daemon,
  * by reason; and how many frames the devices of links with a relay dropped behind relay and daemon. The kernel may take
- * long to say the latter, so a thread asks it, at most once a second, and only after a call: a call shows what was found
- * after a former one, 0 at first.
+ * long to say the latter, so a thread asks it, at most once a second, and only after a call: a call shows what was
+ * found after a former one, 0 at first.
  *
  * name: of the service ("others": of all jobs without a service here), the link, or the reason; bytes are those of
  * frames without the Ethernet header, 0 for TRANSIT_UP and TRANSIT_LOST. Without a relay nobody is called.

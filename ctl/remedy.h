@@ -30,8 +30,8 @@ char *remedy_in_sentence(const struct client *daemon, const char *server, const 
                          char out[static REMEDY_TEXT]);
 
 /*
- * Does so with all findings. Call after remedy_place() and diagnose(). option: as above; NULL: there is no lab. one_process:
- * all servers of the lab live in one process, in which cwctl itself brings one back.
+ * Does so with all findings. Call after remedy_place() and diagnose(). option: as above; NULL: there is no lab.
+ * one_process: all servers of the lab live in one process, in which cwctl itself brings one back.
  */
 void remedies_in_lab(struct rows *rows, const char *option, bool one_process);
 

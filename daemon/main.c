@@ -542,16 +542,6 @@ static bool open_all(struct daemon *d)
     return true;
 }
 
-/* Who tells it to end while it tidies up after it has left in order has nothing to add: its exit code is 0. */
-static void ignore_ends(void)
-{
-    sigset_t ends;
-    sigemptyset(&ends);
-    sigaddset(&ends, SIGTERM);
-    sigaddset(&ends, SIGINT);
-    sigprocmask(SIG_BLOCK, &ends, NULL);
-}
-
 static void close_all(struct daemon *d)
 {
     control_close(d->control);
@@ -597,9 +587,11 @@ int main(int argc, char **argv)
             order  ? "ended in order"
             : good ? "ended before it had left in order"
                    : "ended: the server could not go on");
-        if (order) {
-            ignore_ends();
-        }
+        sigset_t ends; /* who tells it to end while it tidies up has nothing to add: its exit code is 0 */
+        sigemptyset(&ends);
+        sigaddset(&ends, SIGTERM);
+        sigaddset(&ends, SIGINT);
+        (void)sigprocmask(order ? SIG_BLOCK : SIG_UNBLOCK, &ends, NULL);
     }
     close_all(d);
     log_close(d->log);

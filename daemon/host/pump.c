@@ -297,7 +297,10 @@ void pump_close(struct host *h)
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
-/* The server was due at that time, and the loop runs only now; no service held it up for so long. A server without links has none to lose. */
+/*
+ * The server was due at that time, and the loop runs only now; no service held it up for so long. A server without
+ * links has none to lose.
+ */
 static void note_stall(struct host *h, const struct pump_server *s, cw_time due, cw_time now)
 {
     cw_span late = {cw_time_since(now, due).ns - holds_since(&h->holds, due).ns};

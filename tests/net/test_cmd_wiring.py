@@ -40,7 +40,7 @@ class Wiring(ctl_kit.Case):
         while not self.gone() and time.monotonic() < until:
             time.sleep(0.05)
         text = self.cwctl("wiring --all", code=1)
-        self.assertIn("\n75 of 81 are right\n1,1,1 is reached by no server: nothing can be said of its cables until", text)
+        self.assertIn("\n75 of 81 are right\n1,1,1 is reached by no server: nothing can be said of its cables", text)
         self.cwctl("--server 1,1,1 restore")
         self.settle()
 

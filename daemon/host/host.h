@@ -278,7 +278,10 @@ CW_MUST_CHECK int host_service_load(struct host *h, const char *name, const char
 CW_MUST_CHECK int host_service_load_with(struct host *h, const char *name, const char *file,
                                          const struct node_service_policy *policy, const struct config_option *options,
                                          unsigned count, char why[static HOST_WHY]);
-/* -ENOENT; -EBUSY: it has work under way, or another service uses it (why says which). After 0 no server runs it any more, and its file is closed. */
+/*
+ * -ENOENT; -EBUSY: it has work under way, or another service uses it (why says which). After 0 no server runs it any
+ * more, and its file is closed.
+ */
 CW_MUST_CHECK int host_service_unload(struct host *h, const char *name, char why[static HOST_WHY]);
 CW_MUST_CHECK int host_service_policy(struct host *h, const char *name, const struct node_service_policy *policy,
                                       char why[static HOST_WHY]);

@@ -342,7 +342,10 @@ static int check_unused(const struct host *h, const struct host_module *m, char 
     return 0;
 }
 
-/* Takes the service from all servers; -EBUSY: from none. */
+/*
+ * Takes the service from all servers; -EBUSY: from none. Offloaded work comes back first, on every server; after that
+ * none can refuse.
+ */
 static int remove_from_all(struct host *h, struct host_module *m, char why[static HOST_WHY])
 {
     int used = check_unused(h, m, why);
@@ -503,21 +506,9 @@ int host_service_unload(struct host *h, const char *name, char why[static HOST_W
     if (m == NULL) {
         return because(-ENOENT, why, "%s: no such service runs here", name);
     }
-    int used = check_unused(h, m, why);
-    if (used < 0) {
-        return used;
-    }
-    /* Offloaded work must come back first, on every server; after that none can refuse. */
-    offload_drain(h->offload);
-    host_collect_all(h);
-    cw_job job = m->face.table->job;
-    for (unsigned i = 0; i < h->count; i++) {
-        struct pump_server *s = &h->server[i];
-        int rc = s->face.node == NULL ? 0 : node_service_remove(s->face.node, job, clock_now());
-        if (rc == -EBUSY) {
-            return because(rc, why, "%s: it has work under way; try again", name);
-        }
-        host_after(&s->face, CW_LINKS_NONE);
+    int rc = remove_from_all(h, m, why);
+    if (rc < 0) {
+        return rc;
     }
     LOG(h->log, CW_LOG_INFO, "service is gone", {"service", name});
     if (h->previous.loaded.handle != NULL && strcmp(h->previous.face.table->name, m->face.table->name) == 0) {

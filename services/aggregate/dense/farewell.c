@@ -6,6 +6,8 @@
  */
 #include "services/aggregate/dense/internal.h"
 
+#include "base/check.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +18,11 @@ static void farewell_free(struct farewell *f)
     free(f);
 }
 
-void farewell_keep(struct reducer *r, const struct message *end)
+/*
+ * Remembers the name of the run, and what is said, in the place of the oldest; takes r->ticket. Without memory it
+ * remembers the name alone, and whoever asks hears that the run is gone.
+ */
+static void farewell_keep(struct reducer *r, const struct message *end)
 {
     struct dense *d = r->d;
     size_t words = dense_words(d);
@@ -40,6 +46,38 @@ void farewell_keep(struct reducer *r, const struct message *end)
     memcpy(f->involved, r->involved, words * sizeof *f->involved);
     f->ticket = r->ticket;
     r->ticket = NULL;
+}
+
+void farewell_tell(struct reducer *r, int status, cw_server who)
+{
+    struct dense *d = r->d;
+    struct message m = {.kind = MESSAGE_END, .run = r->run, .attempt = r->attempt, .who = who};
+    m.status = (uint16_t)(-status);
+    m.servers = d->torus.servers;
+    CHECK(dense_words(d) <= MESSAGE_SET_WORDS); /* dense_open() refuses a larger torus */
+    memcpy(m.members, r->counted, dense_words(d) * sizeof *m.members);
+    if (status == 0 && (r->caller->spec.flags & CW_REDUCE_TO_ALL) != 0) {
+        m.elements = r->part; /* a small result goes with it */
+        m.bytes = spec_small(&r->caller->spec);
+    }
+    for (cw_server s = 0; s < d->torus.servers; s++) {
+        if (s != d->self && (trees_set_has(r->joined, s) || trees_set_has(r->involved, s)) && dense_sees(d, s)) {
+            m.ticket = trees_set_has(r->joined, s) ? r->ticket[s] : 0;
+            (void)dense_say(d, s, &m); /* whoever does not hear of it asks, and is told then */
+        }
+    }
+    farewell_keep(r, &m);
+}
+
+bool farewell_was(const struct dense *d, uint64_t hash)
+{
+    for (unsigned i = 0; i < DENSE_ENDED; i++) {
+        const struct ended *e = &d->ended[i];
+        if (e->hash == hash && e->at.ns != 0 && !cw_time_due(cw_time_add(e->at, DENSE_ENDED_SPAN), cw_now(d->s))) {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool farewell_say(struct dense *d, const struct farewell_question *q, int *status)

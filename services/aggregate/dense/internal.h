@@ -292,10 +292,12 @@ void reducer_moved(struct reducer *r);
 /* ---- Ends that are said again ------------------------------------------------------------------------------------ */
 
 /*
- * Remembers the name of a run that ends, and what is said then, in the place of the oldest. Takes r->ticket. Without
- * memory it remembers the name alone, and whoever asks hears that the run is gone.
+ * Tells everybody who has to do with the run its end: those that joined, and those that were told of the attempt. What
+ * was said is kept. who: CW_SERVER_NONE for nobody.
  */
-void farewell_keep(struct reducer *r, const struct message *end);
+void farewell_tell(struct reducer *r, int status, cw_server who);
+/* Has a run of this job and name ended in the last ENDED_SPAN? */
+CW_MUST_CHECK bool farewell_was(const struct dense *d, uint64_t hash);
 struct farewell_question {
     const struct run_name *run; /* life 0: not known */
     uint64_t hash;              /* of job and name, when the run is not known */

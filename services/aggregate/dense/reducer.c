@@ -62,32 +62,10 @@ static void reducer_free(struct reducer *r)
     free(r);
 }
 
-/* Everybody who has to do with the run hears its end: those that joined, and those that were told of the attempt. */
-static void tell_end(struct reducer *r, int status, cw_server who)
-{
-    struct dense *d = r->d;
-    struct message m = {.kind = MESSAGE_END, .run = r->run, .attempt = r->attempt, .who = who};
-    m.status = (uint16_t)(-status);
-    m.servers = d->torus.servers;
-    CHECK(dense_words(d) <= MESSAGE_SET_WORDS); /* dense_open() refuses a larger torus */
-    memcpy(m.members, r->counted, dense_words(d) * sizeof *m.members);
-    if (status == 0 && (r->caller->spec.flags & CW_REDUCE_TO_ALL) != 0) {
-        m.elements = r->part; /* a small result goes with it */
-        m.bytes = spec_small(&r->caller->spec);
-    }
-    for (cw_server s = 0; s < d->torus.servers; s++) {
-        if (s != d->self && (trees_set_has(r->joined, s) || trees_set_has(r->involved, s)) && dense_sees(d, s)) {
-            m.ticket = trees_set_has(r->joined, s) ? r->ticket[s] : 0;
-            (void)dense_say(d, s, &m); /* whoever does not hear of it asks, and is told then */
-        }
-    }
-    farewell_keep(r, &m);
-}
-
 void reducer_end(struct reducer *r, int status, cw_server who)
 {
     struct member *caller = r->caller;
-    tell_end(r, status, who);
+    farewell_tell(r, status, who);
     if (r->vertex != NULL) {
         vertex_free(r->vertex);
     }
@@ -415,17 +393,6 @@ static int remember(struct dense *d, const struct message *m, cw_server from, ui
     return 0;
 }
 
-static bool was_ended(const struct dense *d, uint64_t hash)
-{
-    for (unsigned i = 0; i < DENSE_ENDED; i++) {
-        const struct ended *e = &d->ended[i];
-        if (e->hash == hash && e->at.ns != 0 && !cw_time_due(cw_time_add(e->at, DENSE_ENDED_SPAN), cw_now(d->s))) {
-            return true;
-        }
-    }
-    return false;
-}
-
 int reducer_join(struct dense *d, const struct message *m, cw_server from)
 {
     uint64_t hash = member_hash(m->job, m->name, m->name_length);
@@ -439,7 +406,7 @@ int reducer_join(struct dense *d, const struct message *m, cw_server from)
         return -ESTALE; /* the run that it has heard of is over */
     }
     if (r == NULL) {
-        return was_ended(d, hash) ? -EEXIST : remember(d, m, from, hash);
+        return farewell_was(d, hash) ? -EEXIST : remember(d, m, from, hash);
     }
     if (r->state != REDUCER_GATHERS && (!trees_set_has(r->joined, from) || r->ticket[from] != m->ticket)) {
         return -ESTALE; /* too late: it goes on without this caller */
@@ -477,7 +444,7 @@ static struct reducer *make(struct dense *d, struct member *caller)
 int reducer_open(struct member *caller)
 {
     struct dense *d = caller->d;
-    if (was_ended(d, caller->hash)) {
+    if (farewell_was(d, caller->hash)) {
         return -EEXIST;
     }
     struct reducer *r = make(d, caller);

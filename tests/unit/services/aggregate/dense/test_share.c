@@ -210,7 +210,7 @@ START_TEST(pieces_that_do_not_fit)
 }
 END_TEST
 
-/* Both pieces that are under way are looked at; and who has all of them waits for the others as long as the root does. */
+/* Both pieces that are under way are looked at; and whoever has all of them waits as long as the root does. */
 START_TEST(who_is_slow)
 {
     const struct town_plan plan = {

@@ -144,7 +144,14 @@ static int read_own(struct own *own, const char *line, bool abbreviated, struct 
     };
     static const struct option_traits traits[] = {
         {.least = 2, .most = 9}, {.bare = true, .least = 1000000}, {.bare = false}, {.letter = 'f'}, {.bare = false}};
-    const struct options of = {"own", table, 5, traits, abbreviated, "service", on_given, own};
+    const struct options of = {.program = "own",
+                               .option = table,
+                               .count = 5,
+                               .traits = traits,
+                               .abbreviated = abbreviated,
+                               .verbatim = "service",
+                               .given = on_given,
+                               .context = own};
     *own = (struct own){.count = 5};
     snprintf(copy, sizeof copy, "%s", line);
     for (char *word = strtok(copy, " "); word != NULL; word = strtok(NULL, " ")) {

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* renameat2(), fallocate(), O_PATH */
 #include "daemon/host/file_host.h"
 
+#include "daemon/host/folder.h"
 #include "daemon/host/log.h"
 #include "seal/sha256.h"
 #include "services/multicast/file/label.h"
@@ -123,45 +124,10 @@ static int local_read(void *context, struct files_file *f, uint64_t offset, uint
 {
     (void)context;
     (void)posix_fadvise(f->fd, (off_t)(offset + length), AHEAD, POSIX_FADV_WILLNEED);
-    while (length > 0) {
-        ssize_t n = pread(f->fd, out, length, (off_t)offset);
-        if (n == 0) {
-            return -ENODATA;
-        }
-        if (n < 0 && errno != EINTR) {
-            return -errno;
-        }
-        out += n > 0 ? n : 0;
-        offset += n > 0 ? (uint64_t)n : 0;
-        length -= n > 0 ? (size_t)n : 0;
-    }
-    return 0;
+    return folder_read(f->fd, offset, out, length);
 }
 
 /* ---- The folder -------------------------------------------------------------------------------------------------- */
-
-/* Gives the descriptor of the folder. The last part of its path is made when it is missing. */
-static int open_folder(const char *folder)
-{
-    struct stat st;
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 && errno == ENOENT && mkdir(folder, FOLDER_MODE) == 0) {
-        fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    }
-    if (fd < 0) {
-        return -errno;
-    }
-    int rc = fstat(fd, &st) < 0 ? -errno : 0;
-    bool ours = st.st_uid == 0 || st.st_uid == geteuid();
-    if (rc == 0 && (!ours || ((st.st_mode & OTHERS_WRITE) != 0 && (st.st_mode & S_ISVTX) == 0))) {
-        rc = -EPERM;
-    }
-    if (rc < 0) {
-        close(fd);
-        return rc;
-    }
-    return fd;
-}
 
 /* The mark of a finished file: its length, the time of its last change, and its digest. */
 static void mark_of(const struct stat *st, const uint8_t *digest, uint8_t out[static MARK_BYTES])
@@ -185,7 +151,7 @@ static int local_have(void *context, const char *folder, const char *name, uint6
     uint8_t mark[MARK_BYTES], expected[MARK_BYTES];
     struct stat st;
     (void)context;
-    int at = open_folder(folder);
+    int at = folder_open(folder);
     if (at < 0) {
         return at;
     }
@@ -234,7 +200,7 @@ static int reserve(int fd, uint64_t bytes)
 static int local_open(void *context, const char *folder, const char *part, uint64_t bytes, struct files_file **out)
 {
     (void)context;
-    int at = open_folder(folder);
+    int at = folder_open(folder);
     if (at < 0) {
         return at;
     }
@@ -255,16 +221,7 @@ static int local_open(void *context, const char *folder, const char *part, uint6
 static int local_write(void *context, struct files_file *f, uint64_t offset, const uint8_t *bytes, size_t length)
 {
     (void)context;
-    while (length > 0) {
-        ssize_t n = pwrite(f->fd, bytes, length, (off_t)offset);
-        if (n < 0 && errno != EINTR) {
-            return -errno;
-        }
-        bytes += n > 0 ? n : 0;
-        offset += n > 0 ? (uint64_t)n : 0;
-        length -= n > 0 ? (size_t)n : 0;
-    }
-    return 0;
+    return folder_write(f->fd, offset, bytes, length);
 }
 
 static int local_sync(void *context, struct files_file *f)
@@ -316,7 +273,7 @@ static int dress(const struct files_file *f, const struct files_end *end)
 static int local_finish(void *context, const char *folder, struct files_file *f, const struct files_end *end)
 {
     (void)context;
-    int at = open_folder(folder);
+    int at = folder_open(folder);
     if (at < 0) {
         return at;
     }
@@ -344,7 +301,7 @@ static void local_close(void *context, struct files_file *f)
 static int64_t local_load(void *context, const char *folder, const char *name, uint8_t *out, size_t room)
 {
     struct stat st;
-    int at = open_folder(folder);
+    int at = folder_open(folder);
     if (at < 0) {
         return at;
     }
@@ -365,7 +322,7 @@ static int64_t local_load(void *context, const char *folder, const char *name, u
 static int local_store(void *context, const char *folder, const char *name, const uint8_t *bytes, size_t length)
 {
     char beside[FILE_BESIDE + 8];
-    int at = open_folder(folder);
+    int at = folder_open(folder);
     if (at < 0) {
         return at;
     }
@@ -390,7 +347,7 @@ static int local_store(void *context, const char *folder, const char *name, cons
 static int local_drop(void *context, const char *folder, const char *name)
 {
     (void)context;
-    int at = open_folder(folder);
+    int at = folder_open(folder);
     if (at < 0) {
         return at;
     }
@@ -415,7 +372,7 @@ static bool is_stale(int at, const char *name, int64_t before_ns)
 static int local_sweep(void *context, const char *folder, cw_span age)
 {
     struct timespec now;
-    int count = 0, at = open_folder(folder);
+    int count = 0, at = folder_open(folder);
     (void)context;
     DIR *all = at >= 0 ? fdopendir(at) : NULL;
     if (all == NULL) {

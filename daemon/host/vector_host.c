@@ -2,6 +2,8 @@
 #define _GNU_SOURCE /* O_PATH, O_TMPFILE, SYS_openat2 */
 #include "daemon/host/vector_host.h"
 
+#include "daemon/host/folder.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -15,11 +17,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { FOLDER_MODE = 0755, FILE_MODE = 0644, OTHERS_WRITE = 022, PATH_ROOM = 4096, BESIDE = 32, PIECE = 8 << 20 };
+enum { FILE_MODE = 0644, PATH_ROOM = 4096, BESIDE = 32, PIECE = 8 << 20 };
 
 struct vectors_file {
     int at; /* the folder */
     int fd;
+    uint64_t length;         /* so far */
     char name[NAME_MAX + 1]; /* in the folder, when it is whole */
     char beside[BESIDE];     /* the drawn name that it has before */
     bool named;              /* it has the drawn name */
@@ -32,34 +35,6 @@ static int open_below(int at, const char *name, uint64_t flags, uint64_t mode)
     how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
     long fd = syscall(SYS_openat2, at, name, &how, sizeof how);
     return fd < 0 ? -errno : (int)fd;
-}
-
-static int read_all(int fd, uint8_t *out, uint64_t length)
-{
-    for (uint64_t at = 0; at < length;) {
-        ssize_t n = pread(fd, out + at, length - at, (off_t)at);
-        if (n == 0) {
-            return -ENODATA; /* it was cut while it was being read */
-        }
-        if (n < 0 && errno != EINTR) {
-            return -errno;
-        }
-        at += n > 0 ? (uint64_t)n : 0;
-    }
-    return 0;
-}
-
-/* Writes to the end of the file, and to the disk: so the sync at the end has little left to do. */
-static int write_all(int fd, const uint8_t *bytes, uint64_t length)
-{
-    for (uint64_t at = 0; at < length;) {
-        ssize_t n = write(fd, bytes + at, length - at);
-        if (n < 0 && errno != EINTR) {
-            return -errno;
-        }
-        at += n > 0 ? (uint64_t)n : 0;
-    }
-    return fdatasync(fd) < 0 ? -errno : 0;
 }
 
 /* Reads the file that is open, of at most `most` bytes. */
@@ -79,7 +54,7 @@ static int load_open(int fd, uint64_t most, uint8_t **bytes, uint64_t *length)
     if (memory == NULL) {
         return -ENOMEM;
     }
-    int rc = read_all(fd, memory, (uint64_t)st.st_size);
+    int rc = folder_read(fd, 0, memory, (uint64_t)st.st_size);
     if (rc < 0) {
         free(memory);
         return rc;
@@ -106,21 +81,12 @@ static int local_load(void *context, const char *folder, const char *name, uint6
     return rc;
 }
 
-/* Gives the descriptor of a folder in which only we make files. */
-static int open_own(int at, const char *name)
+/* Gives the descriptor of a folder below another one, in which only we make files. */
+static int open_sub(int at, const char *name)
 {
-    struct stat st;
-    int fd = at == AT_FDCWD ? open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-                            : open_below(at, name, O_RDONLY | O_DIRECTORY, 0);
-    if (fd < 0) {
-        return at == AT_FDCWD ? -errno : fd;
-    }
-    int rc = fstat(fd, &st) < 0 ? -errno : 0;
-    bool ours = st.st_uid == 0 || st.st_uid == geteuid();
-    if (rc == 0 && (!ours || ((st.st_mode & OTHERS_WRITE) != 0 && (st.st_mode & S_ISVTX) == 0))) {
-        rc = -EPERM;
-    }
-    if (rc < 0) {
+    int fd = open_below(at, name, O_RDONLY | O_DIRECTORY, 0);
+    int rc = fd < 0 ? fd : folder_is_ours(fd);
+    if (rc < 0 && fd >= 0) {
         close(fd);
     }
     return rc < 0 ? rc : fd;
@@ -161,7 +127,9 @@ static int name_file(int at, int fd, const char *beside, bool *named)
 static int local_write(void *context, struct vectors_file *f, const uint8_t *bytes, uint64_t length)
 {
     (void)context;
-    return write_all(f->fd, bytes, length);
+    int rc = folder_write(f->fd, f->length, bytes, length);
+    f->length += length;
+    return rc == 0 && fdatasync(f->fd) < 0 ? -errno : rc; /* so that end() has little left to do */
 }
 
 static void file_close(struct vectors_file *f)
@@ -220,15 +188,14 @@ static int local_begin(void *context, const char *folder, const char *name, stru
 {
     char path[PATH_ROOM];
     (void)context;
-    (void)mkdir(folder, FOLDER_MODE);
-    int at = open_own(AT_FDCWD, folder), in = at;
+    int at = folder_open(folder), in = at;
     const char *slash = strrchr(name, '/');
     if (at < 0) {
         return at;
     }
     if (slash != NULL) {
         snprintf(path, sizeof path, "%.*s", (int)(slash - name), name);
-        in = open_own(at, path);
+        in = open_sub(at, path);
         close(at);
     }
     int rc = in < 0 ? in : begin_in(in, slash != NULL ? slash + 1 : name, out);

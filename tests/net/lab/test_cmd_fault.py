@@ -74,7 +74,7 @@ class Fault(lab_kit.Case):
             self.assertIn("dead already", run("leave", "1,0,0", code=2).stderr)
             run("restore", "1,0,0", "--wait")
             for word in "drain", "leave":  # which return when the process has ended, and not before
-                run("ctl", "1,0,0", word)
+                lab_kit.lines("ctl", "1,0,0", word)
                 row = rows("status", "1,0,0", code=None)[0]
                 self.assertEqual((row["state"], row["ended"]), ("dead", "exit code 0"))
                 self.assertIn("dead already", run("leave", "1,0,0", code=2).stderr)

@@ -37,7 +37,7 @@ struct suite_test {
 
 /*
  * Each of Check's own assertions writes its place to the parent, so that a crash can be told by the last one that held;
- * in a loop this takes longer than the loop's work. Here an assertion does so when it holds for the first time.
+ * in a loop this takes longer than the loop's work. Here one does so once only. Threads of a test use SUITE_HOLDS().
  */
 static inline void suite_passed(const char *file, int line)
 {

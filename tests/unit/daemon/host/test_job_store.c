@@ -158,7 +158,7 @@ static void *work(void *arg)
     for (unsigned i = 0; i < 50; i++) {
         char text[32];
         snprintf(text, sizeof text, "%u", w->number);
-        ck_assert_int_eq(put(w->s, i % 2 == 0 ? 5 : 5 + w->number, text), 0);
+        SUITE_HOLDS(put(w->s, i % 2 == 0 ? 5 : 5 + w->number, text) == 0);
     }
     return NULL;
 }

@@ -9,14 +9,14 @@ usage()
     cat <<'TEXT'
 usage: tests/run.sh [--quick] [--since COMMIT] | [--soak] | [--help]
 
-  (no option)     everything: release, address, undefined and thread sanitizers, clang, libFuzzer; less than 25 minutes
-                  on two processors
+  (no option)     everything: release, address and undefined sanitizers by clang, thread sanitizer, libFuzzer; less
+                  than 25 minutes on two processors
   --quick         the inner loop: the release build and its unit, house and fuzz-replay tests, apart from the slow ones;
                   under a minute once built
   --since COMMIT  the release build, and those of its tests that depend on a file which differs from COMMIT, whether
                   it is committed or not (tests/since.py); with --quick, of the quick ones
-  --soak          everything, then the long forms: CUBEWAY_SOAK=1 for all tests, and every fuzz target for
-                  CUBEWAY_FUZZ_SECONDS (60) seconds
+  --soak          everything and clang's release build, in the long forms: CUBEWAY_SOAK=1 for all tests, and every fuzz
+                  target for CUBEWAY_FUZZ_SECONDS (60) seconds
   --help          this text
 
 Installs the Debian packages it needs when it can (root, or sudo without a password): tests/packages.txt.
@@ -255,15 +255,18 @@ fi
 build release && run_tests release
 only='test_(base|cubeway|wire)_[a-z0-9_]+|wire_pcap' build debug &&
     run_tests debug -L '^unit$' -R '^unit.(base|cubeway|wire)'
-build asan && run_tests asan -L '^(unit|fuzz|sim)$'
+# Clang builds the sanitizers' tests: so everything has seen a second compiler, and its warnings.
+second=(-DCMAKE_C_COMPILER=clang)
+has clang "asan: the second compiler" || second=(-DCMAKE_C_COMPILER=cc)
+build asan "${second[@]}" && run_tests asan -L '^(unit|fuzz|sim)$'
 # The thread sanitizer wants its shadow memory where address randomisation may have put something else.
 if setarch -R true 2>/dev/null; then
     ctest_prefix=(setarch -R)
 fi
 only=threads build tsan && run_tests tsan -L '^threads$'
 ctest_prefix=()
-# The second compiler is asked for its warnings and for other machine code; what tries every case there is has done so.
-if has clang "clang: release build and unit tests"; then
+# The second compiler's own machine code; what tries every case there is has done so.
+if [ "$mode" = soak ] && has clang "clang: release build and unit tests"; then
     build clang && run_tests clang -L '^unit$' -LE '^slow$'
 fi
 if has clang "fuzz: libFuzzer"; then

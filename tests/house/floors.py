@@ -10,7 +10,7 @@ SERVICE_LIST, REPLY, TRANSPORT, SERVICE_JOBS = "services", "services/reply", "se
 PING, BENCH, TRACE, INQUIRY = "services/ping", "services/bench", "services/trace", "services/inquiry"
 KVCACHE, MULTICAST = "services/kvcache", "services/multicast"
 AGGREGATE, AGGREGATE_DENSE = "services/aggregate", "services/aggregate/dense"
-AGGREGATE_ORDER = "services/aggregate/order"
+AGGREGATE_ORDER, AGGREGATE_SORTED = "services/aggregate/order", "services/aggregate/sorted"
 AGGREGATE_STREAM = "services/aggregate/stream"
 MEMCACHED, KVCACHE_DATA = "services/kvcache/memcached", "services/kvcache/data"
 TUNNEL = "services/tunnel"
@@ -75,6 +75,7 @@ FOLDERS = (
     Folder(MULTICAST, 4, MULTICAST, (CONTRACTS, BASE, REPLY, CAST, GROUP, FILE), False),
     Folder(AGGREGATE_DENSE, 4, AGGREGATE_DENSE, (*GROUND, REPLY, TRANSPORT), False),
     Folder(AGGREGATE_ORDER, 4, AGGREGATE_ORDER, (*GROUND, REPLY, TRANSPORT, AGGREGATE_DENSE), False),
+    Folder(AGGREGATE_SORTED, 4, AGGREGATE_SORTED, (CONTRACTS, BASE), False),
     Folder(AGGREGATE_STREAM, 4, AGGREGATE_STREAM,
            (*GROUND, REPLY, TRANSPORT, AGGREGATE_DENSE, AGGREGATE_ORDER, AGGREGATE_SORTED), False),
     Folder(AGGREGATE, 4, AGGREGATE,

@@ -114,9 +114,10 @@ struct result *result_open(struct stream *st, struct collector *c, const struct 
     struct part *part = calloc(w->partitions, sizeof *part);
     void *memory = malloc(bytes);
     uint8_t *text = malloc(TEXT + 2 * (size_t)RECORD_BLOCK);
+    struct combine combine;
     struct best *best = w->top > 0 ? best_open(w->top, bytes) : NULL;
     if (r == NULL || part == NULL || memory == NULL || text == NULL || (w->top > 0 && best == NULL) ||
-        st->memory + bytes > st->memory_most) {
+        combine_read(w->combine, &combine) < 0 || st->memory + bytes > st->memory_most) {
         free(r);
         free(part);
         free(memory);
@@ -129,9 +130,9 @@ struct result *result_open(struct stream *st, struct collector *c, const struct 
     for (uint32_t i = 0; i < w->partitions; i++) {
         part[i].last = &part[i].first;
     }
-    (void)combine_read(w->combine, &r->combine); /* the order was refused if there is no such */
     batch_open(&r->batch, memory, bytes, 1, NULL);
     shelf_open(&r->shelf, &st->spool, 1, NULL);
+    r->combine = combine;
     reduce_open(&r->reduce, &r->combine, NULL, 0, sink, r);
     record_reader_init(&r->block);
     return r;

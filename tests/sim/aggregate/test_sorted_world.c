@@ -25,7 +25,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SERVERS_MOST = 27, DRAWN = 5, RUNS = DRAWN + 8, LINE = 48, LOSS = 3000 /* of a million frames */ };
+enum {
+    SERVERS_MOST = 27,
+    DRAWN = 5,
+    RUNS = DRAWN + 8,
+    LINE = 48,
+    LOSS = 3000 /* of a million frames */,
+    SLOW = 20 * 1000 * 1000
+};
 
 /* What a seed has to say. */
 struct ledger {
@@ -251,6 +258,11 @@ static void judge(const struct run *run, const struct torus *torus, bool calm, b
 /* ---- What is drawn ----------------------------------------------------------------------------------------------- */
 
 /* As test_aggregate_world.c draws them: odd seeds everything; of the others 2 mod 4 deaths, 2 mod 16 nothing. */
+static bool is_deadly(uint64_t seed)
+{
+    return seed % 4 == 2 && seed % 16 != 2;
+}
+
 static void draw_config(struct world_config *config, uint64_t seed)
 {
     *config = world_config_default();
@@ -260,12 +272,14 @@ static void draw_config(struct world_config *config, uint64_t seed)
         config->seed = seed;
     } else if (seed % 4 == 0) {
         config->node.mtu = 1500;
+    } else if (is_deadly(seed)) {
+        config->wire.bits_per_second = SLOW; /* so that runs are still under way when servers die */
     }
 }
 
 static void draw_runs(const struct torus *torus, uint64_t seed, cw_time from, cw_time to)
 {
-    bool deaths = seed % 4 == 2 && seed % 16 != 2;
+    bool deaths = is_deadly(seed);
     struct prng random = prng_stream(seed, 0, 97);
     run_count = DRAWN;
     for (unsigned i = 0; i < DRAWN; i++) {
@@ -274,10 +288,11 @@ static void draw_runs(const struct torus *torus, uint64_t seed, cw_time from, cw
         *run = (struct run){.seed = prng_next(&random), .number = i, .cancel = CW_NEVER};
         run->kind = (enum kind)prng_below(&random, KINDS);
         run->keys = keys[prng_below(&random, sizeof keys / sizeof *keys)];
-        run->records = deaths && i % 2 == 0 ? 3000 : 2 + (unsigned)prng_below(&random, 600);
+        run->records = deaths && i % 2 == 0 ? 2500 : 2 + (unsigned)prng_below(&random, 600);
+        run->keys = deaths && i % 2 == 0 ? 100000 : run->keys;
         run->skewed = prng_below(&random, 4) == 0;
         run->partitions = 1 + (unsigned)prng_below(&random, prng_below(&random, 3) == 0 ? 200 : 12);
-        run->without = prng_below(&random, 2) != 0;
+        run->without = prng_below(&random, deaths ? 4 : 2) != 0;
         run->root = (cw_server)prng_below(&random, torus->servers);
         run->desk = (cw_server)prng_below(&random, torus->servers);
         run->at = cw_time_add(from, prng_span(&random, CW_NS(0), cw_time_since(to, from)));
@@ -299,8 +314,11 @@ static void draw_deaths(struct fault_plan *plan, const struct torus *torus, uint
     unsigned deaths = 1 + (unsigned)prng_below(&random, 9);
     for (unsigned i = 0; i < deaths; i++) {
         const struct run *run = &runs[prng_below(&random, DRAWN)];
-        cw_time at = cw_time_add(run->at, prng_span(&random, CW_US(100), CW_MS(12)));
+        cw_time at = cw_time_add(run->at, prng_span(&random, CW_MS(1), CW_MS(60)));
         struct fault f = {.at = at, .kind = FAULT_KILL, .server = (cw_server)prng_below(&random, torus->servers)};
+        for (unsigned k = 0; k < 8 && i % 2 == 0 && (run->members >> f.server & 1) != 0; k++) {
+            f.server = (cw_server)prng_below(&random, torus->servers); /* rather one that is only on the way */
+        }
         f.link = (cw_link)prng_below(&random, CW_LINK_COUNT);
         f.span = prng_span(&random, CW_MS(1), CW_MS(60));
         unsigned kind = (unsigned)prng_below(&random, 8);
@@ -505,7 +523,7 @@ static void run_world(uint64_t seed)
     cw_time from = {CW_MS(50).ns}, to = {CW_MS(450).ns};
     struct fault_plan plan = {.count = 0};
     draw_runs(world_torus(w), seed, from, to);
-    if (seed % 4 == 2 && seed % 16 != 2) {
+    if (is_deadly(seed)) {
         draw_deaths(&plan, world_torus(w), seed);
     } else if (seed % 4 != 2 &&
                fault_plan_draw(&plan, world_torus(w), &config.node.timers, prng_mix(seed, 2), from, to) != 0) {

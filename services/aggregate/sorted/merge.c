@@ -71,8 +71,8 @@ static int gather_keep(struct merge *m)
 }
 
 /*
- * Shows the next record of a source whose last one came out, or which has shown none. 1: it has one, or has ended; 0: it
- * needs a block; or -errno.
+ * Shows the next record of a source whose last one came out, or which has shown none. 1: it has one, or has ended. 0:
+ * it needs a block. Or -errno.
  */
 static int source_next(struct merge *m, unsigned i)
 {

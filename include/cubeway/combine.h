@@ -51,7 +51,7 @@ typedef struct cw_combiner {
     bool associative;
     /* What a contributor's value becomes before it meets others. NULL: it stays as it is. */
     int (*prepare)(cw_bytes key, cw_bytes value, uint64_t argument, uint8_t *out, size_t room);
-    /* Makes one value of count values, at least 1, in their order. associative: at most CW_COMBINE_VALUES. Never NULL. */
+    /* Makes one value of 1..CW_COMBINE_VALUES values, in their order; not associative: of any number. Never NULL. */
     int (*combine)(cw_bytes key, const cw_bytes *values, size_t count, uint64_t argument, uint8_t *out, size_t room);
     /* What the combined value becomes in the result. NULL: it stays as it is. */
     int (*finish)(cw_bytes key, cw_bytes value, uint64_t argument, uint8_t *out, size_t room);

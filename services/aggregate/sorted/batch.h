@@ -8,8 +8,8 @@
  *     cursor = batch_seek(b, partition, after); batch_read(b, &cursor, &writer) ..     for each partition
  *     batch_clear(b)                               and again from batch_add()
  *
- * The sort is stable: values of a key meet in the order in which they came. Memory: the record, 8 bytes of lengths and
- * 24 bytes of an index entry for each.
+ * The sort is stable: values of a key meet in the order in which they came. Memory: for each record its bytes, 8
+ * bytes of lengths, and 24 bytes of an entry and for the sort.
  *
  * Pure; a sorted batch is only read, so several may read it at the same time.
  */
@@ -33,7 +33,7 @@ struct batch {
     uint32_t partitions;
     struct combine combine;
     size_t used;      /* bytes of records, from the beginning; entries grow from the end */
-    uint32_t entries; /* [entries - 1 - i] is the i-th while records come; sorted: ascending */
+    uint32_t entries; /* they end where the memory ends; sorted: ascending; before: the last one that came first */
     bool sorted;
 };
 
@@ -45,7 +45,8 @@ struct batch_cursor {
 
 /*
  * Makes b an empty batch in memory[size], which is lent as long as b is used; aligned to 8 bytes, BATCH_LEAST..32 GiB.
- * partitions: 1..2^31. combine: as in merge_open().
+ * partitions: 1..2^31. Copies
+ * *combine, whose table is borrowed as long; NULL or not associative: equal keys stay apart.
  */
 void batch_open(struct batch *b, void *memory, size_t size, uint32_t partitions, const struct combine *combine);
 /*

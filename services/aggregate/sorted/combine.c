@@ -205,17 +205,26 @@ static bool name_is_good(const char *name)
            strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") == length;
 }
 
+static const char *fault(const cw_combiner *table)
+{
+    if (table == NULL) {
+        return "it gives no table";
+    }
+    if (table->size < sizeof *table) {
+        return "its table is too short";
+    }
+    if (table->api != CW_COMBINE_API) {
+        return "its table is of another version";
+    }
+    if (!name_is_good(table->name)) {
+        return "its name is not 1 to 31 letters, digits and '-'";
+    }
+    return table->combine == NULL ? "it has no function combine" : NULL;
+}
+
 int combine_check(const cw_combiner *table, const char **why)
 {
-    *why = table == NULL                  ? "it gives no table"
-           : table->size < sizeof *table  ? "its table is too short"
-           : table->api != CW_COMBINE_API ? "its table is of another version"
-                                          : NULL;
-    if (*why == NULL) {
-        *why = !name_is_good(table->name) ? "its name is not 1 to 31 letters, digits and '-'"
-               : table->combine == NULL   ? "it has no function combine"
-                                          : NULL;
-    }
+    *why = fault(table);
     return *why == NULL ? 0 : -EINVAL;
 }
 

@@ -12,8 +12,8 @@
  *     avg        the sum over the number of values; on the way "SUM COUNT"
  *     first, last  one of the values: on one server the first or last of its input, of several servers' either
  *     topk:K     the K greatest numbers, the greatest first, with a space between
- *     set:K      the unlike values, at most K, in the order of memcmp(), with a TAB between; of more than K the first K,
- *                and behind them a "+"
+ *     set:K      the unlike values, at most K, in the order of memcmp(), with a TAB between; of more than K the first
+ *                K, and behind them a "+"
  *     none       every value stays
  */
 #ifndef SERVICES_AGGREGATE_SORTED_COMBINE_H
@@ -21,7 +21,7 @@
 
 #include "cubeway/combine.h"
 
-enum { COMBINE_K_MOST = 1000, COMBINE_NAME_MOST = 48 };
+enum { COMBINE_K_MOST = 1000 };
 
 /* What a run does with values: a table and its argument. Borrows the table. table NULL: none. */
 struct combine {

@@ -32,7 +32,7 @@ struct spool_host {
      * something else in a file's place there; or -errno.
      */
     int (*make)(void *context, const char *folder, struct spool_file **out);
-    /* Writes behind what was written. 0; -ENOSPC: the disk is full; or -errno. The file is then good for close() only. */
+    /* Writes behind what was written. 0; -ENOSPC: the disk is full; or -errno: the file is good for close() only. */
     int (*write)(void *context, struct spool_file *f, const uint8_t *bytes, uint64_t length);
     /*
      * Opens a regular file, below the folder and nothing outside of it, as an input. 0: *out is given and *length set;

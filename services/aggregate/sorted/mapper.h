@@ -31,8 +31,6 @@ enum mapper_kind {
 enum {
     MAPPER_LINE_MOST = RECORD_BLOCK, /* bytes of a line, without its newline */
     MAPPER_FIELD_MOST = 1000000,
-    MAPPER_NAME_MOST = 32,
-    MAPPER_WHY = 160,
 };
 
 struct mapper_kind_of {
@@ -51,31 +49,30 @@ struct mapper {
     struct mapper_kind_of of;
     mapper_sink_fn sink;
     void *context;
-    uint64_t line;    /* the line, or block of records, that is being read: from 1 on */
-    uint64_t skipped; /* lines left out because they have no such field */
-    uint32_t held;    /* bytes in line_bytes */
-    uint32_t taken;   /* records of the block in line_bytes that the sink has taken */
-    uint32_t wanted;  /* bytes of that block; 0: its length is being read */
+    uint64_t line;     /* the line, or block of records, that is being read: from 1 on */
+    const char *fault; /* what is wrong with it: "has no TAB"; NULL: nothing, as far as the mapper knows */
+    uint64_t skipped;  /* lines left out because they have no such field */
+    uint32_t held;     /* bytes in line_bytes */
+    bool whole;        /* a block of records is whole */
+    uint32_t taken;    /* records of the block in line_bytes that the sink has taken */
+    uint32_t wanted;   /* bytes of that block; 0: its length is being read */
     uint8_t line_bytes[MAPPER_LINE_MOST];
 };
 
 /*
- * Reads "words", "lines", "kv", "field:3", "field:3:,", "records". 0; -ENOENT: there is no such mapper; -EINVAL: its
- * number or separator makes no sense. *out is then untouched.
+ * Reads "words", "lines", "kv", "field:3", "field:3:,", "field:3:tab", "records". 0; -ENOENT: there is no such mapper;
+ * -EINVAL: its number or separator makes no sense. *out is then untouched.
  */
 CW_MUST_CHECK int mapper_read(const char *word, struct mapper_kind_of *out);
 
 void mapper_open(struct mapper *m, struct mapper_kind_of of, mapper_sink_fn sink, void *context);
 /*
- * Maps the next bytes. *used: how many of them; all, when it gives 0. Otherwise -errno: -EMSGSIZE: a line, word or key
- * is too long; -EINVAL: a line of kv has no TAB, or an empty key; -EBADMSG: no block of records: mapper_why() says which
- * line. Or what the sink has given: then bytes from *used on may be given again, when it takes records again.
+ * Maps the next bytes. *used: how many of them; all, when it gives 0. Otherwise -errno: of the mapper's own, which is
+ * for ever and says m->fault: -EMSGSIZE, -EINVAL, -EBADMSG; or what the sink has given, and m->fault is NULL: then bytes
+ * from *used on are given again, even when there are none, as soon as the sink takes records again.
  */
 CW_MUST_CHECK int mapper_feed(struct mapper *m, const uint8_t *bytes, size_t length, size_t *used);
-/* The input has ended: maps what is left. 0; -ENODATA: within a block of records; or as mapper_feed(), to be called
- * again. */
+/* The input has ended: maps what is left. Gives what mapper_feed() gives; the sink's errors may be tried again. */
 CW_MUST_CHECK int mapper_end(struct mapper *m);
-/* What was wrong, for an error of the mapper's own: "line 12 is longer than 1,024 bytes". */
-void mapper_why(const struct mapper *m, int error, char out[static MAPPER_WHY]);
 
 #endif

@@ -13,8 +13,7 @@ void merge_open(struct merge *m, unsigned sources, const struct combine *combine
     CHECK(sources >= 1 && sources <= MERGE_SOURCES);
     memset(m, 0, offsetof(struct merge, source));
     m->sources = sources;
-    if (combine != NULL && combine->table != NULL) {
-        CHECK(combine->table->associative);
+    if (combine != NULL && combine->table != NULL && combine->table->associative) {
         m->combine = *combine;
     }
     for (unsigned i = 0; i < sources; i++) {
@@ -71,8 +70,8 @@ static int gather_keep(struct merge *m)
 }
 
 /*
- * Shows the next record of a source whose last one came out, or which has shown none. 1: it has one, or has ended; 0: it
- * needs a block; or -errno.
+ * Shows the next record of a source whose last one came out, or which has shown none. 1: it has one, or has ended. 0:
+ * it needs a block. Or -errno.
  */
 static int source_next(struct merge *m, unsigned i)
 {

@@ -69,8 +69,8 @@ struct merge {
 };
 
 /*
- * Makes m a merge of 1..MERGE_SOURCES sources. Copies *combine, whose table is borrowed until m is used no more and is
- * associative; NULL or a NULL table: records stay apart.
+ * Makes m a merge of 1..MERGE_SOURCES sources. Copies *combine, whose table is borrowed until m is used no more; NULL,
+ * none, or not associative: records stay apart.
  */
 void merge_open(struct merge *m, unsigned sources, const struct combine *combine);
 /*

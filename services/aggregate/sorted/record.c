@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/aggregate/sorted/record.h"
 
+#include "base/check.h"
 #include "base/digest.h"
 
 #include <errno.h>
@@ -156,4 +157,28 @@ int record_write(struct record_writer *w, cw_bytes key, cw_bytes value)
 {
     return record_write_shared(w, key, value,
                                record_common(w->key, w->used == 0 ? 0 : w->key_length, key.bytes, key.length, 0));
+}
+
+int record_block_after(const void *block, size_t length, cw_bytes after, uint8_t *out)
+{
+    struct record_reader r;
+    struct record_writer w;
+    int rc;
+    record_reader_init(&r);
+    record_reader_block(&r, block, length);
+    while ((rc = record_reader_next(&r)) == 1) {
+        size_t common = record_common(r.key, r.key_length, after.bytes, after.length, 0);
+        if (record_order(r.key, r.key_length, after.bytes, after.length, common) > 0) {
+            break;
+        }
+    }
+    if (rc <= 0) {
+        return rc;
+    }
+    /* What follows builds on this key, and stays as it is. */
+    size_t left = (size_t)(r.end - r.at);
+    record_writer_init(&w, out, RECORD_BLOCK + RECORD_KEY_MOST);
+    CHECK(record_write(&w, (cw_bytes){r.key, r.key_length}, (cw_bytes){r.value, r.value_length}) == 0);
+    memcpy(out + w.used, r.at, left);
+    return (int)(w.used + left);
 }

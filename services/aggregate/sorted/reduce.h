@@ -3,7 +3,8 @@
  * reduce.h - what the reducer makes of the sorted records that have come: the results, each key once.
  *
  * Where the combiner is associative, a record that comes is a key's, and its value is finished. Where it is not (the
- * way up has only merged), all values of a key are gathered in memory that is given, combined in one call, and finished.
+ * way up has only merged), all values of a key are gathered in memory that is given, combined in one call, and
+ * finished.
  * Without combiner the records are the results.
  *
  * Pure: any thread, one at a time.

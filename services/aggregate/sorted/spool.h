@@ -80,8 +80,8 @@ void shelf_close(struct shelf *f);
 
 struct shelf_reader;
 /*
- * Gives a reader of a partition's records whose keys are above *after; NULL: of all. 0, -ENOMEM or -errno. It takes some
- * 300 KiB, and 64 KiB for each run.
+ * Gives a reader of a partition's records whose keys are above *after; NULL: of all. 0, -ENOMEM or -errno. It takes
+ * some 300 KiB, and 64 KiB for each run.
  */
 CW_MUST_CHECK int shelf_reader_open(const struct shelf *f, uint32_t partition, const cw_bytes *after,
                                     struct shelf_reader **out);

@@ -148,6 +148,42 @@ START_TEST(descending_blocks)
 }
 END_TEST
 
+/* What is above a key, wherever it is cut, is the rest of the records. */
+START_TEST(cut)
+{
+    static uint8_t rest[RECORD_BLOCK + RECORD_KEY_MOST];
+    for (unsigned seed = 0; seed < 200; seed++) {
+        struct rng rng = {seed};
+        unsigned n = 1 + (unsigned)rng_below(&rng, 100);
+        struct plain_record after;
+        for (unsigned i = 0; i < n; i++) {
+            plain_draw(&rng, &plain[i], i);
+        }
+        qsort(plain, n, sizeof *plain, plain_order);
+        record_writer_init(&writer, block, sizeof block);
+        for (unsigned i = 0; i < n; i++) {
+            SUITE_HOLDS(record_write(&writer, plain_key(&plain[i]), plain_value(&plain[i])) == 0);
+        }
+        plain_draw(&rng, &after, UINT32_MAX);
+        after = seed % 2 ? plain[rng_below(&rng, n)] : after;
+        int length = record_block_after(block, writer.used, plain_key(&after), rest);
+        SUITE_HOLDS(length >= 0);
+        unsigned at = 0;
+        while (at < n && (plain_order(&plain[at], &after) < 0 || plain_same_key(&plain[at], &after))) {
+            at++;
+        }
+        record_reader_init(&reader);
+        record_reader_block(&reader, rest, (size_t)length);
+        for (; record_reader_next(&reader) == 1; at++) {
+            SUITE_HOLDS(at < n && reader.key_length == plain[at].key_length);
+            SUITE_HOLDS(memcmp(reader.key, plain[at].key, reader.key_length) == 0);
+        }
+        SUITE_HOLDS(at == n, "seed %u", seed);
+    }
+    ck_assert_int_eq(record_block_after("\1\1\0a", 4, text("a"), rest), -EBADMSG);
+}
+END_TEST
+
 START_TEST(partitions)
 {
     unsigned counts[7] = {0};
@@ -165,7 +201,7 @@ START_TEST(partitions)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(picture),           SUITE_TEST(round_trip),
-                                          SUITE_TEST(longest),           SUITE_TEST(bad_blocks),
-                                          SUITE_TEST(descending_blocks), SUITE_TEST(partitions)};
+static const struct suite_test tests[] = {SUITE_TEST(picture),    SUITE_TEST(round_trip),        SUITE_TEST(longest),
+                                          SUITE_TEST(bad_blocks), SUITE_TEST(descending_blocks), SUITE_TEST(cut),
+                                          SUITE_TEST(partitions)};
 SUITE_MAIN("record", tests)

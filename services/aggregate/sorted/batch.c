@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/aggregate/sorted/batch.h"
+
+#include "base/check.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+    UNIT = 8,                                             /* records begin at multiples of it */
+    LARGEST = (int)sizeof(uint64_t) + RECORD_MOST + UNIT, /* bytes that a record may take */
+    ENTRY = 24,                                           /* for each record: its entry, and half of one for the sort */
+    RUN = 12,                                             /* so few entries are sorted by insertion */
+};
+
+/* What stands before the key. */
+struct head {
+    uint32_t key_length, value_length;
+};
+
+void batch_open(struct batch *b, void *memory, size_t size, uint32_t partitions, const struct combine *combine)
+{
+    CHECK(size >= BATCH_LEAST && size / UNIT <= UINT32_MAX && (uintptr_t)memory % UNIT == 0);
+    CHECK(partitions >= 1 && partitions <= UINT32_C(1) << 31);
+    *b = (struct batch){.memory = memory, .size = size - size % UNIT, .partitions = partitions};
+    b->combine = combine != NULL ? *combine : b->combine;
+}
+
+void batch_clear(struct batch *b)
+{
+    b->used = 0;
+    b->entries = 0;
+    b->sorted = false;
+}
+
+/* The entries, the last one that came first. */
+static struct batch_entry *entries(const struct batch *b)
+{
+    void *end = b->memory + b->size;
+    return (struct batch_entry *)end - b->entries;
+}
+
+static struct head head_of(const struct batch *b, const struct batch_entry *e)
+{
+    struct head h;
+    memcpy(&h, b->memory + (size_t)e->at * UNIT, sizeof h);
+    return h;
+}
+
+static cw_bytes key_of(const struct batch *b, const struct batch_entry *e)
+{
+    return (cw_bytes){b->memory + (size_t)e->at * UNIT + sizeof(struct head), head_of(b, e).key_length};
+}
+
+static cw_bytes value_of(const struct batch *b, const struct batch_entry *e)
+{
+    struct head h = head_of(b, e);
+    return (cw_bytes){b->memory + (size_t)e->at * UNIT + sizeof h + h.key_length, h.value_length};
+}
+
+static uint64_t word_of(cw_bytes key)
+{
+    uint8_t word[sizeof(uint64_t)] = {0};
+    memcpy(word, key.bytes, key.length < sizeof word ? key.length : sizeof word);
+    return get_be64(word);
+}
+
+int batch_add(struct batch *b, cw_bytes key, cw_bytes value)
+{
+    uint8_t *at = b->memory + b->used;
+    CHECK(!b->sorted);
+    if (key.length == 0 || key.length > RECORD_KEY_MOST) {
+        return -EMSGSIZE;
+    }
+    if (b->size - b->used < LARGEST + ((size_t)b->entries + 1) * ENTRY || b->entries == UINT32_MAX) {
+        return -ENOSPC;
+    }
+    int length =
+        combine_prepare(&b->combine, key, value, at + sizeof(struct head) + key.length, RECORD_MOST - key.length);
+    if (length < 0) {
+        return length;
+    }
+    struct head h = {(uint32_t)key.length, (uint32_t)length};
+    memcpy(at, &h, sizeof h);
+    memcpy(at + sizeof h, key.bytes, key.length);
+    b->entries++;
+    *entries(b) = (struct batch_entry){word_of(key), record_partition(key, b->partitions), (uint32_t)(b->used / UNIT)};
+    b->used += (sizeof h + key.length + (size_t)length + UNIT - 1) / UNIT * UNIT;
+    return 0;
+}
+
+static int key_order(cw_bytes a, cw_bytes b)
+{
+    return record_order(a.bytes, a.length, b.bytes, b.length, record_common(a.bytes, a.length, b.bytes, b.length, 0));
+}
+
+/* Does x come behind y? */
+static bool is_behind(const struct batch *b, const struct batch_entry *x, const struct batch_entry *y)
+{
+    if (x->partition != y->partition) {
+        return x->partition > y->partition;
+    }
+    if (x->word != y->word) {
+        return x->word > y->word;
+    }
+    return key_order(key_of(b, x), key_of(b, y)) > 0;
+}
+
+static void insertion_sort(const struct batch *b, struct batch_entry *e, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        struct batch_entry moved = e[i];
+        size_t to = i;
+        for (; to > 0 && is_behind(b, &e[to - 1], &moved); to--) {
+            e[to] = e[to - 1];
+        }
+        e[to] = moved;
+    }
+}
+
+/* Stable, and of n log n steps whatever the keys. The scratch holds n / 2 entries. */
+static void merge_sort(const struct batch *b, struct batch_entry *e, size_t n, struct batch_entry *scratch)
+{
+    if (n <= RUN) {
+        insertion_sort(b, e, n);
+        return;
+    }
+    size_t half = n / 2, left = 0, right = half, to = 0;
+    merge_sort(b, e, half, scratch);
+    merge_sort(b, e + half, n - half, scratch);
+    if (!is_behind(b, &e[half - 1], &e[half])) {
+        return;
+    }
+    memcpy(scratch, e, half * sizeof *e);
+    while (left < half && right < n) {
+        e[to++] = is_behind(b, &scratch[left], &e[right]) ? e[right++] : scratch[left++];
+    }
+    memcpy(e + to, scratch + left, (half - left) * sizeof *e);
+}
+
+void batch_sort(struct batch *b)
+{
+    struct batch_entry *e = entries(b);
+    CHECK(!b->sorted);
+    for (uint32_t i = 0; i < b->entries / 2; i++) {
+        struct batch_entry first = e[i];
+        e[i] = e[b->entries - 1 - i];
+        e[b->entries - 1 - i] = first;
+    }
+    merge_sort(b, e, b->entries, e - b->entries / 2);
+    b->sorted = true;
+}
+
+/* The first entry that is of the partition or a later one, and, in the partition, above the key. */
+static uint32_t first_above(const struct batch *b, uint32_t partition, const cw_bytes *after)
+{
+    const struct batch_entry *e = entries(b);
+    uint32_t from = 0, to = b->entries;
+    while (from < to) {
+        uint32_t middle = from + (to - from) / 2;
+        bool below = e[middle].partition != partition ? e[middle].partition < partition
+                                                      : after != NULL && key_order(key_of(b, &e[middle]), *after) <= 0;
+        from = below ? middle + 1 : from;
+        to = below ? to : middle;
+    }
+    return from;
+}
+
+struct batch_cursor batch_seek(const struct batch *b, uint32_t partition, const cw_bytes *after, uint8_t *scratch)
+{
+    CHECK(b->sorted && partition < b->partitions);
+    return (struct batch_cursor){first_above(b, partition, after), first_above(b, partition + 1, NULL), scratch};
+}
+
+/*
+ * Combines the values of the entries from `from` on that have the same key, and says in *to where they end. Without
+ * combiner: of one entry.
+ */
+static int combined(const struct batch *b, const struct batch_cursor *c, uint32_t *to, cw_bytes *value)
+{
+    const struct batch_entry *e = entries(b);
+    cw_bytes key = key_of(b, &e[c->next]), values[CW_COMBINE_VALUES];
+    unsigned n = 1, half = 0;
+    uint32_t i = c->next + 1;
+    bool more = b->combine.table != NULL && b->combine.table->associative;
+    values[0] = value_of(b, &e[c->next]);
+    while (more) {
+        more = i < c->end && e[i].word == e[c->next].word && key_order(key_of(b, &e[i]), key) == 0;
+        if (more) {
+            values[n++] = value_of(b, &e[i++]);
+        }
+        if (n == CW_COMBINE_VALUES || (!more && n > 1)) {
+            uint8_t *out = c->scratch + (size_t)half * RECORD_BLOCK;
+            int rc = combine_values(&b->combine, key, values, n, out, RECORD_MOST - key.length);
+            if (rc < 0) {
+                return rc;
+            }
+            values[0] = (cw_bytes){out, (size_t)rc};
+            n = 1;
+            half ^= 1;
+        }
+    }
+    *to = i;
+    *value = values[0];
+    return 0;
+}
+
+int batch_read(const struct batch *b, struct batch_cursor *c, struct record_writer *w, cw_bytes *key)
+{
+    while (c->next < c->end) {
+        uint32_t to = 0;
+        cw_bytes value;
+        *key = key_of(b, &entries(b)[c->next]);
+        int rc = combined(b, c, &to, &value);
+        if (rc < 0) {
+            return rc;
+        }
+        if (record_write(w, *key, value) < 0) {
+            return 1;
+        }
+        c->next = to;
+    }
+    return 0;
+}

@@ -11,7 +11,8 @@
 
 static int add(struct best *b, const char *key, const char *value)
 {
-    return best_add(b, (cw_bytes){(const uint8_t *)key, strlen(key)}, (cw_bytes){(const uint8_t *)value, strlen(value)});
+    return best_add(b, (cw_bytes){(const uint8_t *)key, strlen(key)},
+                    (cw_bytes){(const uint8_t *)value, strlen(value)});
 }
 
 static void is(struct best *b, uint32_t rank, const char *key, const char *value)

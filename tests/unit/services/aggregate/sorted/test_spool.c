@@ -146,7 +146,7 @@ START_TEST(spool_is_full)
         fake.room = at == 0 ? used + 10 : fake.room;
         spool.limit = at == 1 ? used + 10 : spool.limit;
         batch_clear(&batch);
-        ck_assert_int_eq(batch_add(&batch, plain_key(&plain[0]), (cw_bytes){memory, 500}), 0);
+        ck_assert_int_eq(batch_add(&batch, plain_key(&plain[0]), (cw_bytes){out, 500}), 0);
         batch_sort(&batch);
         ck_assert_int_eq(shelf_put(&shelf, &batch), -ENOSPC);
         ck_assert_uint_eq(shelf.key.length, 0);

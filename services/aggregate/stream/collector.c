@@ -52,6 +52,7 @@ void collector_free(struct collector *c)
     list_remove(&c->link);
     free(c->members); /* and the sets behind it */
     free(c->request);
+    free(c->records);
     free(c);
 }
 
@@ -82,7 +83,9 @@ static void tell_desk(const struct collector *c, int status, cw_server who)
     struct letter l = {.kind = LETTER_ORDERED, .run = c->run, .attempt = c->attempt, .who = who};
     l.attempts = c->attempt;
     l.took_ns = (uint64_t)cw_time_since(cw_now(st->s), c->began).ns;
-    l.records = c->records;
+    for (cw_server s = 0; s < st->torus.servers; s++) {
+        l.records += trees_set_has(c->counted, s) ? c->records[s] : 0;
+    }
     l.keys = c->result != NULL ? result_keys(c->result) : 0;
     l.bytes = c->result != NULL ? result_bytes(c->result) : 0;
     l.servers = st->torus.servers;

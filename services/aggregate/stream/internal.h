@@ -222,7 +222,8 @@ struct collector {
     cw_server who;
     cw_time began, moved, probed, next;
     cw_span pause;
-    uint64_t records, bytes; /* of all inputs */
+    uint64_t *records; /* by server: of its input */
+    uint64_t bytes;    /* of all inputs */
     unsigned refusals;
     struct refusal refusal[LETTER_REFUSALS_MOST];
 };

@@ -40,7 +40,7 @@ static void prepared(struct collector *c, cw_server server, int status, const st
     c->awaited--;
     collector_moved(c);
     if (status == 0) {
-        c->records += l->records;
+        c->records[server] = l->records;
         c->bytes += l->bytes;
     } else if (is_gone(status) && (c->wish.flags & LETTER_WITHOUT) != 0) {
         stream_set_remove(c->counted, server);
@@ -145,14 +145,17 @@ static struct collector *make(struct stream *st)
     struct collector *c = calloc(1, sizeof *c);
     uint64_t *sets = calloc(SETS * words, sizeof *sets);
     int64_t *request = calloc(st->torus.servers, sizeof *request);
-    if (c == NULL || sets == NULL || request == NULL) {
+    uint64_t *records = calloc(st->torus.servers, sizeof *records);
+    if (c == NULL || sets == NULL || request == NULL || records == NULL) {
         free(c);
         free(sets);
         free(request);
+        free(records);
         return NULL;
     }
     c->st = st;
     c->request = request;
+    c->records = records;
     c->members = sets;
     c->counted = sets + words;
     c->dead = sets + 2 * words;

@@ -7,15 +7,19 @@
 #include <string.h>
 
 enum {
-    UNIT = 8,                                             /* records begin at multiples of it */
-    LARGEST = (int)sizeof(uint64_t) + RECORD_MOST + UNIT, /* bytes that a record may take */
-    ENTRY = 24,                                           /* for each record: its entry, and half of one for the sort */
-    RUN = 12,                                             /* so few entries are sorted by insertion */
+    UNIT = 8,         /* records begin at multiples of it */
+    ENTRY = 24,       /* for each record: its entry, and half of one for the sort */
+    RUN = 12,         /* so few entries are sorted by insertion */
+    SHORT = 64,       /* bytes of a value that is combined as values come: a long list would be read too often */
+    TABLE_SHARE = 16, /* one of so many bytes is the table's */
+    SLOTS_LEAST = 256,
+    LARGEST = UNIT + RECORD_MOST + SHORT + 2 * UNIT, /* bytes that a record may take */
 };
 
 /* What stands before the key. */
 struct head {
-    uint32_t key_length, value_length;
+    uint16_t key_length, room; /* room: of the value, in units */
+    uint32_t value_length;
 };
 
 void batch_open(struct batch *b, void *memory, size_t size, uint32_t partitions, const struct combine *combine)
@@ -24,13 +28,26 @@ void batch_open(struct batch *b, void *memory, size_t size, uint32_t partitions,
     CHECK(partitions >= 1 && partitions <= UINT32_C(1) << 31);
     *b = (struct batch){.memory = memory, .size = size - size % UNIT, .partitions = partitions};
     b->combine = combine != NULL ? *combine : b->combine;
+    if (b->combine.table != NULL && b->combine.table->associative) {
+        b->slots = SLOTS_LEAST;
+        while (b->slots * sizeof *b->slot <= size / TABLE_SHARE / 2) {
+            b->slots *= 2;
+        }
+        b->slot = memory;
+        b->memory += b->slots * sizeof *b->slot;
+        b->size -= b->slots * sizeof *b->slot;
+    }
+    batch_clear(b);
 }
 
 void batch_clear(struct batch *b)
 {
     b->used = 0;
-    b->entries = 0;
+    b->entries = b->taken = 0;
     b->sorted = false;
+    if (b->slot != NULL) {
+        memset(b->slot, 0, b->slots * sizeof *b->slot);
+    }
 }
 
 /* The entries, the last one that came first. */
@@ -65,33 +82,100 @@ static uint64_t word_of(cw_bytes key)
     return get_be64(word);
 }
 
-int batch_add(struct batch *b, cw_bytes key, cw_bytes value)
+static int key_order(cw_bytes a, cw_bytes b)
+{
+    return record_order(a.bytes, a.length, b.bytes, b.length, record_common(a.bytes, a.length, b.bytes, b.length, 0));
+}
+
+/*
+ * Finds the slot of a key, or the free one where it would be. NULL: there is no table, or the key is not in it and it
+ * has no room.
+ */
+static struct batch_slot *find(const struct batch *b, cw_bytes key, uint64_t hash)
+{
+    uint32_t tag = (uint32_t)hash;
+    if (b->slot == NULL) {
+        return NULL;
+    }
+    for (uint64_t i = hash >> 32;; i++) {
+        struct batch_slot *s = &b->slot[i & (b->slots - 1)];
+        if (s->entry == 0) {
+            return b->taken < b->slots / 4 * 3 ? s : NULL;
+        }
+        const struct batch_entry *e = s->tag == tag ? entries(b) + b->entries - s->entry : NULL;
+        if (e != NULL && key_order(key_of(b, e), key) == 0) {
+            return s;
+        }
+    }
+}
+
+/* Writes a record behind the others: its value stands there already. A value that may grow gets room for that. */
+static uint32_t settle(struct batch *b, cw_bytes key, size_t length)
 {
     uint8_t *at = b->memory + b->used;
+    size_t more = b->slot == NULL ? 0 : length < SHORT / 2 ? length + UNIT / 2 : SHORT;
+    size_t bytes = (sizeof(struct head) + key.length + length + more + UNIT - 1) / UNIT * UNIT;
+    size_t room = (bytes - sizeof(struct head) - key.length) / UNIT;
+    struct head h = {(uint16_t)key.length, (uint16_t)room, (uint32_t)length};
+    uint32_t place = (uint32_t)(b->used / UNIT);
+    memcpy(at, &h, sizeof h);
+    memcpy(at + sizeof h, key.bytes, key.length);
+    b->used += bytes;
+    return place;
+}
+
+/* Combines a value that waits behind the records with those that the entry has. 0, or the combiner's error. */
+static int meet(struct batch *b, struct batch_entry *e, cw_bytes key, cw_bytes value)
+{
+    struct head h = head_of(b, e);
+    uint8_t *old = b->memory + (size_t)e->at * UNIT, *waits = b->memory + b->used + sizeof h + key.length;
+    cw_bytes values[] = {value_of(b, e), value};
+    uint8_t *out = waits + value.length;
+    int length = combine_values(&b->combine, key, values, 2, out, RECORD_MOST - key.length);
+    if (length < 0) {
+        return length;
+    }
+    if ((size_t)length <= (size_t)h.room * UNIT) {
+        h.value_length = (uint32_t)length;
+        memcpy(old, &h, sizeof h);
+        memcpy(old + sizeof h + key.length, out, (size_t)length);
+        return 0;
+    }
+    memmove(waits, out, (size_t)length);
+    e->at = settle(b, key, (size_t)length); /* where it was is lost */
+    return 0;
+}
+
+int batch_add(struct batch *b, cw_bytes key, cw_bytes value)
+{
+    uint8_t *waits = b->memory + b->used + sizeof(struct head) + key.length;
     CHECK(!b->sorted);
     if (key.length == 0 || key.length > RECORD_KEY_MOST) {
         return -EMSGSIZE;
     }
-    if (b->size - b->used < LARGEST + ((size_t)b->entries + 1) * ENTRY || b->entries == UINT32_MAX) {
+    if (b->size - b->used < 2 * LARGEST + ((size_t)b->entries + 1) * ENTRY || b->entries == UINT32_MAX) {
         return -ENOSPC;
     }
-    int length =
-        combine_prepare(&b->combine, key, value, at + sizeof(struct head) + key.length, RECORD_MOST - key.length);
+    int length = combine_prepare(&b->combine, key, value, waits, RECORD_MOST - key.length);
     if (length < 0) {
         return length;
     }
-    struct head h = {(uint32_t)key.length, (uint32_t)length};
-    memcpy(at, &h, sizeof h);
-    memcpy(at + sizeof h, key.bytes, key.length);
+    uint64_t hash = record_hash(key);
+    struct batch_slot *s = find(b, key, hash);
+    if (s != NULL && s->entry != 0) {
+        struct batch_entry *e = entries(b) + b->entries - s->entry;
+        if (head_of(b, e).value_length <= SHORT) {
+            return meet(b, e, key, (cw_bytes){waits, (size_t)length});
+        }
+    }
+    uint32_t at = settle(b, key, (size_t)length);
     b->entries++;
-    *entries(b) = (struct batch_entry){word_of(key), record_partition(key, b->partitions), (uint32_t)(b->used / UNIT)};
-    b->used += (sizeof h + key.length + (size_t)length + UNIT - 1) / UNIT * UNIT;
+    *entries(b) = (struct batch_entry){word_of(key), (uint32_t)(hash % b->partitions), at};
+    if (s != NULL) {
+        b->taken += s->entry == 0;
+        *s = (struct batch_slot){(uint32_t)hash, b->entries};
+    }
     return 0;
-}
-
-static int key_order(cw_bytes a, cw_bytes b)
-{
-    return record_order(a.bytes, a.length, b.bytes, b.length, record_common(a.bytes, a.length, b.bytes, b.length, 0));
 }
 
 /* Does x come behind y? */

@@ -12,7 +12,7 @@
  * as they come, as long as they are short and the table that finds keys has room (3/4 of a 128th of the memory's bytes,
  * in keys); so a few frequent keys take little room however often they come. What is left is combined when it is read.
  *
- * Memory: for each record its bytes, 8 bytes of lengths, room for the value to grow, and 24 bytes of an entry and for
+ * Memory: for each record its bytes, 12 bytes of lengths, room for the value to grow, and 24 bytes of an entry and for
  * the sort.
  *
  * Pure; a sorted batch is only read, so several may read it at the same time.
@@ -31,10 +31,10 @@ struct batch_entry {
     uint32_t at; /* of the record, in units of 8 bytes from the beginning of the memory */
 };
 
-/* An entry of a key, by the key's hash. */
+/* The last record of a key, by the key's hash. */
 struct batch_slot {
-    uint32_t tag;   /* of the hash */
-    uint32_t entry; /* its number, from 1 on; 0: the slot is free */
+    uint32_t tag;  /* the upper half of the hash; its lowest bits are the slot's number, or that of one before */
+    uint32_t next; /* where the record is, in units of 8 bytes, and one more; 0: the slot is free */
 };
 
 struct batch {
@@ -46,7 +46,7 @@ struct batch {
     uint32_t entries; /* they end where the memory ends; sorted: ascending; before: the last one that came first */
     bool sorted;
     struct batch_slot *slot; /* slots of them, a power of two; NULL: values do not meet as they come */
-    uint32_t slots, taken;
+    uint32_t slots, slots_most, taken;
 };
 
 /* A place in a sorted batch. Its memory is for combinations. */

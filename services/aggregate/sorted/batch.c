@@ -7,15 +7,20 @@
 #include <string.h>
 
 enum {
-    UNIT = 8,                                             /* records begin at multiples of it */
-    LARGEST = (int)sizeof(uint64_t) + RECORD_MOST + UNIT, /* bytes that a record may take */
-    ENTRY = 24,                                           /* for each record: its entry, and half of one for the sort */
-    RUN = 12,                                             /* so few entries are sorted by insertion */
+    UNIT = 8,           /* records begin at multiples of it */
+    ENTRY = 24,         /* for each record: its entry, and half of one for the sort */
+    RUN = 12,           /* so few entries are sorted by insertion */
+    SHORT = 64,         /* bytes of a value that is combined as values come: a long list would be read too often */
+    TABLE_SHARE = 16,   /* one of so many bytes is the table's */
+    SLOTS_LEAST = 1024, /* a small table stays in the processor's cache */
+    LARGEST = 2 * UNIT + RECORD_MOST + SHORT + 2 * UNIT, /* bytes that a record may take */
 };
 
 /* What stands before the key. */
 struct head {
-    uint32_t key_length, value_length;
+    uint16_t key_length, room; /* room: of the value, in units */
+    uint32_t value_length;
+    uint32_t entry; /* its number, from 1 on */
 };
 
 void batch_open(struct batch *b, void *memory, size_t size, uint32_t partitions, const struct combine *combine)
@@ -24,13 +29,27 @@ void batch_open(struct batch *b, void *memory, size_t size, uint32_t partitions,
     CHECK(partitions >= 1 && partitions <= UINT32_C(1) << 31);
     *b = (struct batch){.memory = memory, .size = size - size % UNIT, .partitions = partitions};
     b->combine = combine != NULL ? *combine : b->combine;
+    if (b->combine.table != NULL && b->combine.table->associative) {
+        b->slots_most = SLOTS_LEAST;
+        while (b->slots_most * sizeof *b->slot <= size / TABLE_SHARE / 2) {
+            b->slots_most *= 2;
+        }
+        b->slot = memory;
+        b->memory += b->slots_most * sizeof *b->slot;
+        b->size -= b->slots_most * sizeof *b->slot;
+    }
+    batch_clear(b);
 }
 
 void batch_clear(struct batch *b)
 {
     b->used = 0;
-    b->entries = 0;
+    b->entries = b->taken = 0;
     b->sorted = false;
+    b->slots = SLOTS_LEAST;
+    if (b->slot != NULL) {
+        memset(b->slot, 0, b->slots * sizeof *b->slot);
+    }
 }
 
 /* The entries, the last one that came first. */
@@ -40,22 +59,27 @@ static struct batch_entry *entries(const struct batch *b)
     return (struct batch_entry *)end - b->entries;
 }
 
-static struct head head_of(const struct batch *b, const struct batch_entry *e)
+static struct head head_at(const struct batch *b, uint32_t at)
 {
     struct head h;
-    memcpy(&h, b->memory + (size_t)e->at * UNIT, sizeof h);
+    memcpy(&h, b->memory + (size_t)at * UNIT, sizeof h);
     return h;
+}
+
+static cw_bytes key_at(const struct batch *b, uint32_t at)
+{
+    return (cw_bytes){b->memory + (size_t)at * UNIT + sizeof(struct head), head_at(b, at).key_length};
+}
+
+static cw_bytes value_at(const struct batch *b, uint32_t at)
+{
+    struct head h = head_at(b, at);
+    return (cw_bytes){b->memory + (size_t)at * UNIT + sizeof h + h.key_length, h.value_length};
 }
 
 static cw_bytes key_of(const struct batch *b, const struct batch_entry *e)
 {
-    return (cw_bytes){b->memory + (size_t)e->at * UNIT + sizeof(struct head), head_of(b, e).key_length};
-}
-
-static cw_bytes value_of(const struct batch *b, const struct batch_entry *e)
-{
-    struct head h = head_of(b, e);
-    return (cw_bytes){b->memory + (size_t)e->at * UNIT + sizeof h + h.key_length, h.value_length};
+    return key_at(b, e->at);
 }
 
 static uint64_t word_of(cw_bytes key)
@@ -65,33 +89,120 @@ static uint64_t word_of(cw_bytes key)
     return get_be64(word);
 }
 
-int batch_add(struct batch *b, cw_bytes key, cw_bytes value)
+static int key_order(cw_bytes a, cw_bytes b)
+{
+    return record_order(a.bytes, a.length, b.bytes, b.length, record_common(a.bytes, a.length, b.bytes, b.length, 0));
+}
+
+/* Finds the slot of a key, or the free one where it would be: there always is one. */
+static struct batch_slot *find(const struct batch *b, cw_bytes key, uint64_t hash)
+{
+    uint32_t tag = (uint32_t)(hash >> 32);
+    for (uint32_t i = tag;; i++) {
+        struct batch_slot *s = &b->slot[i & (b->slots - 1)];
+        if (s->next == 0 || (s->tag == tag && key_order(key_at(b, s->next - 1), key) == 0)) {
+            return s;
+        }
+    }
+}
+
+static void note(struct batch *b, struct batch_slot *s, uint64_t hash, uint32_t at)
+{
+    b->taken += s->next == 0;
+    *s = (struct batch_slot){(uint32_t)(hash >> 32), at + 1};
+}
+
+static bool table_is_full(const struct batch *b)
+{
+    return b->taken >= b->slots / 4 * 3;
+}
+
+/* Twice as many slots: all keys find their place anew, the last record of each. */
+static void grow(struct batch *b)
+{
+    b->slots *= 2;
+    b->taken = 0;
+    memset(b->slot, 0, b->slots * sizeof *b->slot);
+    for (uint32_t n = b->entries; n > 0; n--) {
+        uint32_t at = entries(b)[n - 1].at;
+        cw_bytes key = key_at(b, at);
+        uint64_t hash = record_hash(key);
+        note(b, find(b, key, hash), hash, at);
+    }
+}
+
+/*
+ * Writes a record behind the others, of that entry: its value stands there already. A value that may grow gets room for
+ * that.
+ */
+static uint32_t settle(struct batch *b, cw_bytes key, size_t length, uint32_t entry)
 {
     uint8_t *at = b->memory + b->used;
+    size_t grown = length < SHORT / 2 ? length + UNIT / 2 : SHORT, more = b->slot == NULL ? 0 : grown;
+    size_t bytes = (sizeof(struct head) + key.length + length + more + UNIT - 1) / UNIT * UNIT;
+    size_t room = (bytes - sizeof(struct head) - key.length) / UNIT;
+    struct head h = {(uint16_t)key.length, (uint16_t)room, (uint32_t)length, entry};
+    uint32_t place = (uint32_t)(b->used / UNIT);
+    memcpy(at, &h, sizeof h);
+    memcpy(at + sizeof h, key.bytes, key.length);
+    b->used += bytes;
+    return place;
+}
+
+/* Combines a value that waits behind the records with those of the slot's record. 0, or the combiner's error. */
+static int meet(struct batch *b, struct batch_slot *s, cw_bytes key, cw_bytes value)
+{
+    uint32_t at = s->next - 1;
+    struct head h = head_at(b, at);
+    uint8_t *old = b->memory + (size_t)at * UNIT, *waits = b->memory + b->used + sizeof h + key.length;
+    cw_bytes values[] = {value_at(b, at), value};
+    uint8_t *out = waits + value.length;
+    int length = combine_values(&b->combine, key, values, 2, out, RECORD_MOST - key.length);
+    if (length < 0) {
+        return length;
+    }
+    if ((size_t)length <= (size_t)h.room * UNIT) {
+        h.value_length = (uint32_t)length;
+        memcpy(old, &h, sizeof h);
+        memcpy(old + sizeof h + key.length, out, (size_t)length);
+        return 0;
+    }
+    memmove(waits, out, (size_t)length);
+    at = settle(b, key, (size_t)length, h.entry); /* where it was is lost */
+    s->next = at + 1;
+    entries(b)[b->entries - h.entry].at = at;
+    return 0;
+}
+
+int batch_add(struct batch *b, cw_bytes key, cw_bytes value)
+{
+    uint8_t *waits = b->memory + b->used + sizeof(struct head) + key.length;
     CHECK(!b->sorted);
     if (key.length == 0 || key.length > RECORD_KEY_MOST) {
         return -EMSGSIZE;
     }
-    if (b->size - b->used < LARGEST + ((size_t)b->entries + 1) * ENTRY || b->entries == UINT32_MAX) {
+    if (b->size - b->used < 2 * LARGEST + ((size_t)b->entries + 1) * ENTRY || b->entries == UINT32_MAX) {
         return -ENOSPC;
     }
-    int length =
-        combine_prepare(&b->combine, key, value, at + sizeof(struct head) + key.length, RECORD_MOST - key.length);
+    int length = combine_prepare(&b->combine, key, value, waits, RECORD_MOST - key.length);
     if (length < 0) {
         return length;
     }
-    struct head h = {(uint32_t)key.length, (uint32_t)length};
-    memcpy(at, &h, sizeof h);
-    memcpy(at + sizeof h, key.bytes, key.length);
+    uint64_t hash = record_hash(key);
+    struct batch_slot *s = b->slot != NULL ? find(b, key, hash) : NULL;
+    if (s != NULL && s->next != 0 && head_at(b, s->next - 1).value_length <= SHORT) {
+        return meet(b, s, key, (cw_bytes){waits, (size_t)length});
+    }
     b->entries++;
-    *entries(b) = (struct batch_entry){word_of(key), record_partition(key, b->partitions), (uint32_t)(b->used / UNIT)};
-    b->used += (sizeof h + key.length + (size_t)length + UNIT - 1) / UNIT * UNIT;
+    uint32_t at = settle(b, key, (size_t)length, b->entries);
+    *entries(b) = (struct batch_entry){word_of(key), (uint32_t)(hash % b->partitions), at};
+    if (s != NULL && (s->next != 0 || !table_is_full(b))) {
+        note(b, s, hash, at);
+        if (table_is_full(b) && b->slots < b->slots_most) {
+            grow(b);
+        }
+    }
     return 0;
-}
-
-static int key_order(cw_bytes a, cw_bytes b)
-{
-    return record_order(a.bytes, a.length, b.bytes, b.length, record_common(a.bytes, a.length, b.bytes, b.length, 0));
 }
 
 /* Does x come behind y? */
@@ -183,11 +294,11 @@ static int combined(const struct batch *b, const struct batch_cursor *c, uint32_
     unsigned n = 1, half = 0;
     uint32_t i = c->next + 1;
     bool more = b->combine.table != NULL && b->combine.table->associative;
-    values[0] = value_of(b, &e[c->next]);
+    values[0] = value_at(b, e[c->next].at);
     while (more) {
         more = i < c->end && e[i].word == e[c->next].word && key_order(key_of(b, &e[i]), key) == 0;
         if (more) {
-            values[n++] = value_of(b, &e[i++]);
+            values[n++] = value_at(b, e[i++].at);
         }
         if (n == CW_COMBINE_VALUES || (!more && n > 1)) {
             uint8_t *out = c->scratch + (size_t)half * RECORD_BLOCK;

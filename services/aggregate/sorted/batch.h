@@ -8,8 +8,12 @@
  *     cursor = batch_seek(b, partition, after); batch_read(b, &cursor, &writer) ..     for each partition
  *     batch_clear(b)                               and again from batch_add()
  *
- * The sort is stable: values of a key meet in the order in which they came. Memory: for each record its bytes, 8
- * bytes of lengths, and 24 bytes of an entry and for the sort.
+ * The sort is stable: values of a key meet in the order in which they came. With a combiner a key's values are combined
+ * as they come, as long as they are short and the table that finds keys has room (3/4 of a 128th of the memory's bytes,
+ * in keys); so a few frequent keys take little room however often they come. What is left is combined when it is read.
+ *
+ * Memory: for each record its bytes, 12 bytes of lengths, room for the value to grow, and 24 bytes of an entry and for
+ * the sort.
  *
  * Pure; a sorted batch is only read, so several may read it at the same time.
  */
@@ -27,14 +31,22 @@ struct batch_entry {
     uint32_t at; /* of the record, in units of 8 bytes from the beginning of the memory */
 };
 
+/* The last record of a key, by the key's hash. */
+struct batch_slot {
+    uint32_t tag;  /* the upper half of the hash; its lowest bits are the slot's number, or that of one before */
+    uint32_t next; /* where the record is, in units of 8 bytes, and one more; 0: the slot is free */
+};
+
 struct batch {
-    uint8_t *memory;
+    uint8_t *memory; /* records; behind them the entries */
     size_t size;
     uint32_t partitions;
     struct combine combine;
     size_t used;      /* bytes of records, from the beginning; entries grow from the end */
     uint32_t entries; /* they end where the memory ends; sorted: ascending; before: the last one that came first */
     bool sorted;
+    struct batch_slot *slot; /* slots of them, a power of two; NULL: values do not meet as they come */
+    uint32_t slots, slots_most, taken;
 };
 
 /* A place in a sorted batch. Its memory is for combinations. */
@@ -65,7 +77,7 @@ struct batch_cursor batch_seek(const struct batch *b, uint32_t partition, const 
  * combiner's -errno: *key is the key, borrowed from the batch.
  */
 CW_MUST_CHECK int batch_read(const struct batch *b, struct batch_cursor *c, struct record_writer *w, cw_bytes *key);
-/* How many records wait: what was added. */
+/* How many records wait: what was added, but those whose values were combined already. */
 static inline uint32_t batch_records(const struct batch *b)
 {
     return b->entries;

@@ -9,9 +9,14 @@
 
 enum { MORE = 0x80, BITS = 7 };
 
+uint64_t record_hash(cw_bytes key)
+{
+    return digest_of(key.bytes, key.length);
+}
+
 uint32_t record_partition(cw_bytes key, uint32_t partitions)
 {
-    return (uint32_t)(digest_of(key.bytes, key.length) % partitions);
+    return (uint32_t)(record_hash(key) % partitions);
 }
 
 void record_reader_init(struct record_reader *r)

@@ -54,7 +54,8 @@ static inline int record_order(const uint8_t *a, size_t a_length, const uint8_t 
     return a[common] - b[common];
 }
 
-/* The partition, 0..partitions-1, that a key is of: a hash, the same on all machines. */
+/* A number that a key has, the same on all machines, and the partition, 0..partitions-1, that it is of by that. */
+uint64_t record_hash(cw_bytes key);
 uint32_t record_partition(cw_bytes key, uint32_t partitions);
 
 /* Reads blocks, one after the other, of a source that nobody trusts. */

@@ -153,7 +153,8 @@ for server in $servers; do
     else
         cat "$(folder "$server" 2>/dev/null || echo /nowhere)/text"
     fi
-done | LC_ALL=C tr '[:upper:]' '[:lower:]' | LC_ALL=C tr -cs 'a-z0-9\200-\377' '\n' | sed '/^$/d' | LC_ALL=C sort | uniq -c |
+done | LC_ALL=C tr '[:upper:]' '[:lower:]' | LC_ALL=C tr -cs 'a-z0-9\200-\377' '\n' | sed '/^$/d' |
+    LC_ALL=C sort | uniq -c |
     awk '{ print $2 "\t" $1 }' >"$temporary/must"
 cmp "$temporary/must" "$(folder "$root")/words"
 echo "   $(wc -l <"$temporary/must") lines, every one the same"

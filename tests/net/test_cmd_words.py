@@ -47,8 +47,8 @@ class Words(ctl_kit.Case):
             self.write(server, "text", text)
             count.update(re.findall(r"[a-z0-9\u0080-\uffff]+", re.sub("[A-Z]", lambda m: m[0].lower(), text)))
         text = self.cwctl("aggregate words --from text --to 1,1,1:words")
-        self.assertRegex(text, r"^sum of words: \d+ records of 27 of 27 servers became \d+ lines \(.*\) in .*, at 1,1,1 "
-                               r"in words\n$")
+        self.assertRegex(text, r"^sum of words: \d+ records of 27 of 27 servers became \d+ lines \(.*\) in .*, at "
+                               r"1,1,1 in words\n$")
         found = self.result("1,1,1", "words")
         self.assertEqual(found, {word: str(n) for word, n in count.items()})
         self.assertEqual(list(found), sorted(found, key=str.encode))

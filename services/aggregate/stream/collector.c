@@ -134,7 +134,7 @@ static bool lose(struct collector *c, cw_server server)
     return true;
 }
 
-/* ---- The end that the desk wants -------------------------------------------------------------------------------------- */
+/* ---- The desk wants it no more ----------------------------------------------------------------------------------- */
 
 static struct collector *of_desk(struct stream *st, cw_server desk, const struct wish *w)
 {

@@ -113,8 +113,8 @@ struct source *source_open(struct task *t, uint32_t partition, void (*ready)(voi
 /* Takes the source. */
 void source_close(struct source *s);
 /*
- * Begins to read the next block; the one before is gone. 1: it is there at once, since all is in memory. 0: ready() will
- * be called. < 0: it will not.
+ * Begins to read the next block; the one before is gone. 1: it is there at once, since all is in memory. 0: ready()
+ * will be called. < 0: it will not.
  */
 CW_MUST_CHECK int source_next(struct source *s);
 /* The block that was read; *last: it is the last one. < 0: it cannot be read. */
@@ -308,9 +308,6 @@ void stream_soon(struct stream *st);
 void stream_note(struct stream *st, enum stream_count which, uint64_t n);
 size_t stream_words(const struct stream *st);
 bool stream_sees(const struct stream *st, cw_server server);
-static inline void stream_set_remove(uint64_t *set, cw_server s)
-{
-    set[s / 64] &= ~(UINT64_C(1) << s % 64);
-}
+void stream_set_remove(uint64_t *set, cw_server s);
 
 #endif

@@ -17,7 +17,7 @@
  *  BLOCK     24 tree (1) last (1) 0 (2) | 28 partition | 32 sequence                       to the parent
  *  VOID      24 who                                              to the root; `what`: the errno
  *  END                                                           from the root; `what`: 0 or an errno
- *  PROBE                                                         is this attempt (at the root: this run) alive at yours?
+ *  PROBE                                                        is this attempt (at the root: this run) alive at yours?
  *  CANCEL    24 desk's life (8) | 32 its number                  from the desk to the root
  *
  *  wish: desk's life (8) | its number | limit, ms | top | partitions | flags (1) 0 (3)

@@ -2,7 +2,7 @@
 /*
  * mutant.h - plausible bugs on purpose, to test the tests. STREAM_MUTANT(NAME) is the constant false, and what it
  * guards is in no program, except in one build of these sources with CW_MUTANTS that tests/sim makes for itself (as
- * linkstate/mutant.h). A number names a bug for ever. "rule N" is the rule of docs/services/sorted.md that it breaks.
+ * linkstate/mutant.h). A number names a bug for ever. "rule N" is that of docs/services/aggregate.md which it breaks.
  */
 #ifndef SERVICES_AGGREGATE_STREAM_MUTANT_H
 #define SERVICES_AGGREGATE_STREAM_MUTANT_H

@@ -15,11 +15,12 @@
 
 enum {
     TEXT = 1 << 20,       /* bytes that are written by one piece of work */
-    NS_PER_BYTE = 5,      /* what a piece takes, for the simulator's clock ... */
-    SYNC_NS = 100 * 1000, /* ... and this for the disk */
+    NS_PER_BYTE = 5,      /* what a piece takes, for the simulator's clock */
     BATCH_PARTS = 8,
     BATCH_MOST = 64 << 20,
 };
+
+#define SYNC CW_US(100) /* and this for the disk */
 
 struct chunk {
     struct chunk *next;
@@ -335,7 +336,7 @@ static void next_work(cw_svc *s, void *state, void *arg)
         }
     }
     if (!r->away && r->writing && r->absorbed == r->wish.partitions) {
-        put_away(r, write_piece, (uint64_t)TEXT / 4 * NS_PER_BYTE + SYNC_NS);
+        put_away(r, write_piece, (uint64_t)TEXT / 4 * NS_PER_BYTE + (uint64_t)SYNC.ns);
     }
     if (!r->away && (r->writing || r->absorbed < r->whole)) {
         r->next = cw_timer_start(s, CW_MS(1), next_work, r); /* too much is under way */

@@ -43,6 +43,11 @@ bool stream_sees(const struct stream *st, cw_server server)
     return cw_reachable(st->s, torus_coord(&st->torus, server));
 }
 
+void stream_set_remove(uint64_t *set, cw_server s)
+{
+    set[s / 64] &= ~(UINT64_C(1) << s % 64);
+}
+
 /* ---- Messages that leave ----------------------------------------------------------------------------------------- */
 
 /* A message that was sent, until its end is known. */

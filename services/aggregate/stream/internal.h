@@ -308,6 +308,8 @@ void stream_soon(struct stream *st);
 void stream_note(struct stream *st, enum stream_count which, uint64_t n);
 size_t stream_words(const struct stream *st);
 bool stream_sees(const struct stream *st, cw_server server);
+/* Bytes of memory for a batch of the records of so many bytes of input; 0: there is no room for it. */
+uint64_t stream_batch_bytes(const struct stream *st, uint64_t input);
 void stream_set_remove(uint64_t *set, cw_server s);
 
 #endif

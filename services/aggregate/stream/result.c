@@ -14,10 +14,9 @@
 #include <string.h>
 
 enum {
-    TEXT = 1 << 20,       /* bytes that are written by one piece of work */
-    NS_PER_BYTE = 5,      /* what a piece takes, for the simulator's clock */
-    BATCH_PARTS = 8,
-    BATCH_MOST = 64 << 20,
+    TEXT = 1 << 20,  /* bytes that are written by one piece of work */
+    NS_PER_BYTE = 5, /* what a piece takes, for the simulator's clock */
+    BEST_PARTS = 8,  /* the best records have this part of the memory */
 };
 
 #define SYNC CW_US(100) /* and this for the disk */
@@ -109,29 +108,23 @@ static int sink(void *context, cw_bytes key, cw_bytes value);
 
 struct result *result_open(struct stream *st, struct collector *c, const struct wish *w)
 {
-    uint64_t bytes = st->memory_most / BATCH_PARTS < BATCH_MOST ? st->memory_most / BATCH_PARTS : BATCH_MOST;
-    bytes = bytes < BATCH_LEAST ? BATCH_LEAST : bytes & ~UINT64_C(7);
     struct result *r = calloc(1, sizeof *r);
     struct part *part = calloc(w->partitions, sizeof *part);
-    void *memory = malloc(bytes);
     uint8_t *text = malloc(TEXT + 2 * (size_t)RECORD_BLOCK);
     struct combine combine;
-    struct best *best = w->top > 0 ? best_open(w->top, bytes) : NULL;
-    if (r == NULL || part == NULL || memory == NULL || text == NULL || (w->top > 0 && best == NULL) ||
-        combine_read(w->combine, &combine) < 0 || st->memory + bytes > st->memory_most) {
+    struct best *best = w->top > 0 ? best_open(w->top, st->memory_most / BEST_PARTS) : NULL;
+    if (r == NULL || part == NULL || text == NULL || (w->top > 0 && best == NULL) ||
+        combine_read(w->combine, &combine) < 0) {
         free(r);
         free(part);
-        free(memory);
         free(text);
         best_close(best);
         return NULL;
     }
-    *r = (struct result){.st = st, .c = c, .wish = *w, .part = part, .memory = memory, .text = text, .best = best};
-    charge(r, (int64_t)bytes);
+    *r = (struct result){.st = st, .c = c, .wish = *w, .part = part, .text = text, .best = best};
     for (uint32_t i = 0; i < w->partitions; i++) {
         part[i].last = &part[i].first;
     }
-    batch_open(&r->batch, memory, bytes, 1, NULL);
     shelf_open(&r->shelf, &st->spool, 1, NULL);
     r->combine = combine;
     reduce_open(&r->reduce, &r->combine, NULL, 0, sink, r);
@@ -318,6 +311,18 @@ static void put_away(struct result *r, void (*work)(void *arg), uint64_t cost)
     }
 }
 
+/* Memory for the records of the result, of which there are no more than of all inputs. */
+static bool allocate(struct result *r)
+{
+    uint64_t bytes = stream_batch_bytes(r->st, r->c != NULL ? r->c->bytes : 0);
+    r->memory = bytes > 0 ? malloc(bytes) : NULL;
+    if (r->memory != NULL) {
+        charge(r, (int64_t)bytes);
+        batch_open(&r->batch, r->memory, bytes, 1, NULL);
+    }
+    return r->memory != NULL;
+}
+
 static void next_work(cw_svc *s, void *state, void *arg)
 {
     struct result *r = arg;
@@ -325,6 +330,10 @@ static void next_work(cw_svc *s, void *state, void *arg)
     (void)state;
     r->next = NULL;
     if (r->away) {
+        return;
+    }
+    if (r->memory == NULL && !allocate(r)) {
+        collector_written(r->c, -ENOBUFS);
         return;
     }
     for (uint32_t i = 0; i < r->wish.partitions && r->absorbed < r->whole; i++) {

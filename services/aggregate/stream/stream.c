@@ -43,6 +43,16 @@ bool stream_sees(const struct stream *st, cw_server server)
     return cw_reachable(st->s, torus_coord(&st->torus, server));
 }
 
+/* A record has at least two bytes of input, and takes at most EACH times as many in a batch, with its index. */
+uint64_t stream_batch_bytes(const struct stream *st, uint64_t input)
+{
+    enum { EACH = 24, PARTS = 8, MOST = 64 << 20 };
+    uint64_t most = st->memory_most / PARTS < MOST ? st->memory_most / PARTS : MOST;
+    uint64_t bytes = input < most / EACH ? input * EACH + BATCH_LEAST : most;
+    bytes = bytes < BATCH_LEAST ? BATCH_LEAST : bytes & ~UINT64_C(7);
+    return st->memory + bytes <= st->memory_most ? bytes : 0;
+}
+
 void stream_set_remove(uint64_t *set, cw_server s)
 {
     set[s / 64] &= ~(UINT64_C(1) << s % 64);

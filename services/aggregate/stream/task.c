@@ -12,10 +12,8 @@
 #include <string.h>
 
 enum {
-    PIECE = 1 << 20,       /* bytes that are read and mapped by one piece of work */
-    NS_PER_BYTE = 10,      /* what that takes, for the simulator's clock */
-    BATCH_PARTS = 8,       /* a batch has this part of the memory ... */
-    BATCH_MOST = 64 << 20, /* ... or so much */
+    PIECE = 1 << 20,  /* bytes that are read and mapped by one piece of work */
+    NS_PER_BYTE = 10, /* what that takes, for the simulator's clock */
 };
 
 struct task {
@@ -194,12 +192,30 @@ static void next_piece(cw_svc *s, void *state, void *arg)
     put_away(t);
 }
 
+/* Takes memory for the records of an input that is open: as much as it may need, or its share of all. */
+static int allocate(struct task *t)
+{
+    struct stream *st = t->st;
+    uint64_t bytes = stream_batch_bytes(st, t->length);
+    t->memory = bytes > 0 ? malloc(bytes) : NULL;
+    if (t->memory == NULL) {
+        return -ENOBUFS;
+    }
+    t->memory_bytes = bytes;
+    st->memory += bytes;
+    batch_open(&t->batch, t->memory, bytes, t->wish.partitions, &t->combine);
+    return 0;
+}
+
 /* A timer begins the next piece: so when the service is unloaded, the server waits for one piece. */
 static void work_done(cw_svc *s, void *state, void *arg)
 {
     struct task *t = arg;
     (void)state;
     t->away = false;
+    if (!t->dropped && t->status == 0 && t->memory == NULL) {
+        t->status = allocate(t);
+    }
     if (t->dropped) {
         task_drop(t);
     } else if (t->status < 0 || t->ended) {
@@ -237,19 +253,14 @@ int task_begin(struct stream *st, const struct letter *l, const struct transport
 {
     struct mapper_kind_of of;
     int rc = check(st, l);
-    uint64_t bytes = st->memory_most / BATCH_PARTS < BATCH_MOST ? st->memory_most / BATCH_PARTS : BATCH_MOST;
-    bytes = bytes < BATCH_LEAST ? BATCH_LEAST : bytes & ~UINT64_C(7);
-    rc = rc == 0 && st->memory + bytes > st->memory_most ? -ENOBUFS : rc;
     if (rc < 0) {
         return rc;
     }
     struct task *t = calloc(1, sizeof *t);
     uint8_t *piece = malloc(PIECE);
-    void *memory = malloc(bytes);
-    if (t == NULL || piece == NULL || memory == NULL) {
+    if (t == NULL || piece == NULL) {
         free(t);
         free(piece);
-        free(memory);
         return -ENOBUFS;
     }
     t->st = st;
@@ -258,18 +269,12 @@ int task_begin(struct stream *st, const struct letter *l, const struct transport
     t->reply = *reply;
     t->asked = cw_now(st->s);
     t->piece = piece;
-    t->memory = memory;
-    t->memory_bytes = bytes;
     rc = mapper_read(l->wish.mapper, &of);
     rc = rc < 0 ? rc : combine_read(l->wish.combine, &t->combine);
-    /* What is not associative meets at the root only, all of a key at once. */
-    bool associative = t->combine.table != NULL && t->combine.table->associative;
     mapper_open(&t->mapper, of, sink, t);
-    batch_open(&t->batch, memory, bytes, l->wish.partitions, associative ? &t->combine : NULL);
-    shelf_open(&t->shelf, &st->spool, l->wish.partitions, associative ? &t->combine : NULL);
+    shelf_open(&t->shelf, &st->spool, l->wish.partitions, &t->combine);
     list_push_back(&st->tasks, &t->link);
     st->task_count++;
-    st->memory += bytes;
     put_away(t);
     stream_wake(st);
     return rc;

@@ -24,7 +24,7 @@ START_TEST(partitions)
     struct wish w = {.partitions = 3, .combine = "sum", .to = "out"};
     uint64_t before = st->memory;
     struct result *r = result_open(st, NULL, &w);
-    ck_assert(r != NULL && st->memory > before && result_count(r) == 0);
+    ck_assert(r != NULL && result_count(r) == 0);
     uint64_t empty = st->memory;
     size_t n = block(bytes, "key", "1");
     ck_assert_int_eq(result_put(r, 1, bytes, n, false), 0);
@@ -33,8 +33,8 @@ START_TEST(partitions)
     ck_assert(result_whole(r, 2) && !result_whole(r, 1) && result_count(r) == 1);
     result_cut(r); /* what is not whole begins again (rule 26) */
     ck_assert_uint_eq(st->memory, empty + n);
-    fake_net_run(net, CW_MS(1)); /* and what is whole is sorted */
-    ck_assert_uint_eq(st->memory, empty);
+    fake_net_run(net, CW_MS(1)); /* and what is whole is sorted, in memory for that */
+    ck_assert_uint_eq(st->memory, empty + BATCH_LEAST);
     result_drop(r);
     ck_assert_uint_eq(st->memory, before);
     stream_town_close(net);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_aggregate.c - vectors of numbers that the network combines: a file of each server becomes one. It asks by `cwctl
- * service aggregate`.
+ * cmd_aggregate.c - vectors of numbers, and records, that the network combines: a file of each server becomes one. It
+ * asks by `cwctl service aggregate`.
  */
 #include "ctl/commands.h"
 
@@ -112,8 +112,35 @@ static void show_end(const struct call *call, const struct rows *rows)
     show_servers(call, rows, call->out);
 }
 
+/* The end of a run of records. */
+static void show_run(const struct call *call, const struct rows *rows)
+{
+    const struct message *end = rows->row[0];
+    static const struct table_column took = {"took_ns", "", TABLE_SPAN}, bytes = {"bytes", "", TABLE_BYTES};
+    char cell[2][TABLE_CELL];
+    table_cell(end, &took, cell[0]);
+    table_cell(end, &bytes, cell[1]);
+    fprintf(call->out,
+            "%s of %s: %" PRId64 " records of %" PRId64 " of %" PRId64 " servers became %" PRId64
+            " lines (%s) in %s, at "
+            "%s in %s",
+            message_get_text(end, "operation", "?"), message_get_text(end, "type", "?"),
+            message_get_integer(end, "records", 0), message_get_integer(end, "counted", 0),
+            message_get_integer(end, "members", 0), message_get_integer(end, "keys", 0), cell[1], cell[0],
+            message_get_text(end, "root", "?"), message_get_text(end, "file", "?"));
+    if (message_has(end, "cancelled_late")) {
+        fprintf(call->out, "; the cancel came too late");
+    }
+    if (message_get_integer(end, "attempts", 1) > 1) {
+        fprintf(call->out, "; %" PRId64 " attempts", message_get_integer(end, "attempts", 1));
+    }
+    fputc('\n', call->out);
+    show_servers(call, rows, call->out);
+}
+
 /* Asks, and takes r. A reduction ends by its own limit; the answer is waited for as long as that takes. */
-static int ask(struct call *call, struct request_draft *r)
+static int ask(struct call *call, struct request_draft *r,
+               void (*show)(const struct call *call, const struct rows *rows))
 {
     struct rows rows = {NULL, 0, 0};
     const cw_span patience = call->arguments->timeout.ns > 0 ? call->arguments->timeout : CW_HOURS(24);
@@ -128,7 +155,7 @@ static int ask(struct call *call, struct request_draft *r)
         bool all = message_get_integer(sum, "counted", 0) == message_get_integer(sum, "members", 0);
         code = all && rows.count == 1 ? EXIT_FINE : EXIT_INCOMPLETE;
         if (!call->arguments->json) {
-            show_end(call, &rows);
+            show(call, &rows);
         }
     }
     if (rc < 0 && rows.count > 2 && !call->arguments->json) {
@@ -160,7 +187,7 @@ int run_aggregate_reduce(struct call *call)
     word_text(r, "from", from->text);
     word_text(r, "to", to->text);
     add_options(call, r);
-    return ask(call, r);
+    return ask(call, r, show_end);
 }
 
 int run_aggregate_check(struct call *call)
@@ -174,7 +201,50 @@ int run_aggregate_check(struct call *call)
         word_text(r, "to", to->text);
     }
     add_options(call, r);
-    return ask(call, r);
+    return ask(call, r, show_end);
+}
+
+/* ---- Records ----------------------------------------------------------------------------------------------------- */
+
+static int run(struct call *call, bool words)
+{
+    const struct arguments_given *from = call_given(call, "from"), *to = call_given(call, "to");
+    const struct arguments_given *map = words ? NULL : call_given(call, "map");
+    const struct arguments_given *combine = words ? NULL : call_given(call, "combine");
+    const struct arguments_given *top = call_given(call, "top"), *parts = words ? NULL : call_given(call, "partitions");
+    if (from == NULL) {
+        return refuse(call, "from which file? --from NAME, below the data folder of each server");
+    }
+    if (to == NULL || strchr(to->text, ':') == NULL) {
+        return refuse(call, "to where? --to SERVER:NAME, as --to 0,0,0:words.txt");
+    }
+    struct request_draft *r = request_of(call, "run");
+    word_text(r, "from", from->text);
+    word_text(r, "to", to->text);
+    if (map != NULL) {
+        word_text(r, "map", map->text);
+    }
+    if (combine != NULL) {
+        word_text(r, "combine", combine->text);
+    }
+    if (top != NULL) {
+        word_number(r, "top", top->number);
+    }
+    if (parts != NULL) {
+        word_number(r, "partitions", parts->number);
+    }
+    add_options(call, r);
+    return ask(call, r, show_run);
+}
+
+int run_aggregate_words(struct call *call)
+{
+    return run(call, true);
+}
+
+int run_aggregate_run(struct call *call)
+{
+    return run(call, false);
 }
 
 /* ---- What is under way ------------------------------------------------------------------------------------------- */
@@ -192,6 +262,7 @@ int run_aggregate_status(struct call *call)
         {"state", "STATE", TABLE_TEXT},
         {"bytes", "BYTES", TABLE_BYTES},
         {"settled_bytes", "SETTLED", TABLE_BYTES},
+        {"settled_partitions", "PARTITIONS", TABLE_COUNT},
         {"members", "MEMBERS", TABLE_COUNT},
         {"attempts", "ATTEMPTS", TABLE_COUNT},
         {"still_ns", "STILL FOR", TABLE_SPAN},

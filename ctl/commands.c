@@ -52,6 +52,10 @@ static const struct arguments_option options[] = {
     {"without", ARGUMENTS_FLAG, NULL, false, "", "when servers die, go on without them, and name them"},
     {"limit", ARGUMENTS_SPAN, NULL, false, "TIME", "fail when nothing has moved for so long (30s)"},
     {"bytes", ARGUMENTS_NUMBER, NULL, false, "N", "how long each vector is, as 50M (10M)"},
+    {"map", ARGUMENTS_TEXT, NULL, false, "MAPPER", "words, lines, kv, field:N, field:N:SEPARATOR or records (words)"},
+    {"combine", ARGUMENTS_TEXT, NULL, false, "WHAT", "sum min max count avg first last topk:K set:K none (sum)"},
+    {"top", ARGUMENTS_NUMBER, NULL, false, "N", "only the N keys with the greatest values, the greatest first"},
+    {"partitions", ARGUMENTS_NUMBER, NULL, false, "N", "in so many parts the keys go to the trees (96)"},
     {NULL, ARGUMENTS_FLAG, NULL, false, NULL, NULL},
 };
 
@@ -449,6 +453,17 @@ static const struct command table[] = {
      "wrong, or no result.",
      "  cwctl aggregate check\n  cwctl aggregate check --bytes 200M --to all", "bytes to of without limit", 0, 0, NULL,
      NULL, NULL, run_aggregate_check},
+    {"aggregate words", "--from NAME --to SERVER:NAME", "count the words in a file of each server",
+     "Each server reads the text NAME in its data folder, and SERVER writes lines WORD TAB COUNT, sorted, whole or not "
+     "at "
+     "all. Equal words are added on their way. Exit codes as of aggregate reduce.",
+     "  cwctl aggregate words --from access.log --to 0,0,0:words.txt --top 100", "from to top of without limit", 0, 0,
+     NULL, NULL, NULL, run_aggregate_words},
+    {"aggregate run", "--from NAME --to SERVER:NAME", "sort and combine the records in a file of each server",
+     "As aggregate words, with a mapper that makes keys and values of the file, and a combination of values.",
+     "  cwctl aggregate run --map field:1 --from access.log --to 0,0,0:clients --top 10\n"
+     "  cwctl aggregate run --map kv --combine max --from peaks.tsv --to 1,0,2:peaks.tsv --without",
+     "from to map combine top partitions of without limit", 0, 0, NULL, NULL, NULL, run_aggregate_run},
     {"aggregate status", "", "reductions under way at this server, and who is waited for",
      "ROLE: desk, the operator asked here; root, the result is made here; member, this server's vector is in it; on "
      "the way, it passes others' sums on. SETTLED: bytes of the result that are whole. STILL FOR: since something has "
@@ -549,6 +564,8 @@ const char *commands_option_help(const struct command *c, const struct arguments
         const char *command, *option, *help;
     } own[] = {
         {"aggregate reduce", "to", "which server gets the result, or all, and the name of the file there"},
+        {"aggregate words", "to", "which server gets the result, and the name of the file there"},
+        {"aggregate run", "to", "which server gets the result, and the name of the file there"},
         {"aggregate check", "to", "which server gets the sum, or all (the one that is asked)"},
         {"drops", "all", "show causes of which nothing was dropped, too"},
         {"wiring", "all", "show every cable of the torus, not only those of this server"},

@@ -147,6 +147,8 @@ int run_tunnel_explain(struct call *call);
 int run_hosts(struct call *call);
 int run_aggregate_reduce(struct call *call);
 int run_aggregate_check(struct call *call);
+int run_aggregate_words(struct call *call);
+int run_aggregate_run(struct call *call);
 int run_aggregate_status(struct call *call);
 int run_aggregate_cancel(struct call *call);
 int run_file_send(struct call *call);

@@ -52,6 +52,8 @@ static const struct book_grant grants[] = {
     {.from = AGGREGATE_JOB, .to = AGGREGATE_JOB, .port = AGGREGATE_PORT_EDGE, .all_processes = true},
     {.from = AGGREGATE_JOB, .to = AGGREGATE_JOB, .port = AGGREGATE_PORT_CALL, .all_processes = true},
     {.from = AGGREGATE_JOB, .to = AGGREGATE_JOB, .port = AGGREGATE_PORT_ORDER, .all_processes = true},
+    {.from = AGGREGATE_JOB, .to = AGGREGATE_JOB, .port = AGGREGATE_PORT_STREAM, .all_processes = true},
+    {.from = AGGREGATE_JOB, .to = AGGREGATE_JOB, .port = AGGREGATE_PORT_STREAM_CALL, .all_processes = true},
     {.from = TUNNEL_JOB, .to = TUNNEL_JOB, .port = TUNNEL_PORT, .all_processes = true},
     {.from = INQUIRY_JOB, .to = INQUIRY_JOB, .port = INQUIRY_PORT, .all_processes = true},
 };

@@ -115,7 +115,8 @@ int conf_write(const struct lab *lab, cw_server s, FILE *out)
         put_links(lab, s, out);
     }
     fprintf(out, "service \"multicast\" { options { folder = \"%s\"; } }\n", lab_data(lab, name, ".files", path));
-    fprintf(out, "service \"aggregate\" { options { data = \"%s\"; } }\n", lab_data(lab, name, ".vectors", path));
+    fprintf(out, "service \"aggregate\" { options { data = \"%s\"; ", lab_data(lab, name, ".vectors", path));
+    fprintf(out, "spool = \"%s\"; } }\n", lab_data(lab, name, ".spool", path));
     for (unsigned i = 0; i < lab->services; i++) {
         put_service(out, lab->service[i]);
     }

@@ -31,6 +31,7 @@
 #include "daemon/host/log.h"
 #include "daemon/host/nap.h"
 #include "daemon/host/offload.h"
+#include "daemon/host/spool_host.h"
 #include "daemon/host/vector_host.h"
 #include "keyspace/reach.h"
 #include "services/loader.h"
@@ -38,7 +39,7 @@
 enum {
     HOST_STASH = SHIM_BATCH,
     HOST_SERVICES = 32,      /* a node runs no more */
-    HOST_OBJECTS = 5,        /* that the parts of the host may offer, together */
+    HOST_OBJECTS = 6,        /* that the parts of the host may offer, together */
     HOST_SMALL_PACKET = 256, /* bytes of a small packet: received frames that fit are copied into one */
     HOST_RECEIVES = 8,       /* batches received from one link in a turn */
     HOST_PULLS = 64,         /* frames that one server sends in a turn: while it sends, it does not hear */
@@ -150,6 +151,7 @@ struct host {
     struct node_object object[HOST_OBJECTS + 1]; /* what the host's parts offer to services */
     struct inquiry_host inquiry;                 /* one of them */
     struct vectors_host vectors;                 /* another */
+    struct spool_host spool;                     /* another */
     struct book *book;                           /* grants of built-in services; NULL until the torus is known */
     struct pkt_home *packets;
     struct offload *offload;

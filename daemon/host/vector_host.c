@@ -1,41 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* O_PATH, O_TMPFILE, SYS_openat2 */
+#define _GNU_SOURCE /* O_PATH */
 #include "daemon/host/vector_host.h"
 
 #include "daemon/host/folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-enum { FILE_MODE = 0644, PATH_ROOM = 4096, BESIDE = 32, PIECE = 8 << 20 };
+enum { PATH_ROOM = 4096, PIECE = 8 << 20 };
 
 struct vectors_file {
     int at; /* the folder */
     int fd;
-    uint64_t length;         /* so far */
-    char name[NAME_MAX + 1]; /* in the folder, when it is whole */
-    char beside[BESIDE];     /* the drawn name that it has before */
-    bool named;              /* it has the drawn name */
+    uint64_t length;           /* so far */
+    char name[NAME_MAX + 1];   /* in the folder, when it is whole */
+    char beside[FOLDER_DRAWN]; /* the drawn name that it has before */
+    bool named;                /* it has the drawn name */
 };
-
-/* Opens a name below the folder. Links are not followed, and ".." leads nowhere outside. */
-static int open_below(int at, const char *name, uint64_t flags, uint64_t mode)
-{
-    struct open_how how = {.flags = flags | O_CLOEXEC | O_NOCTTY, .mode = mode};
-    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
-    long fd = syscall(SYS_openat2, at, name, &how, sizeof how);
-    return fd < 0 ? -errno : (int)fd;
-}
 
 /* Reads the file that is open, of at most `most` bytes. */
 static int load_open(int fd, uint64_t most, uint8_t **bytes, uint64_t *length)
@@ -72,7 +59,7 @@ static int local_load(void *context, const char *folder, const char *name, uint6
     if (at < 0) {
         return -errno;
     }
-    int fd = open_below(at, name, O_RDONLY | O_NONBLOCK, 0);
+    int fd = folder_below(at, name, O_RDONLY | O_NONBLOCK, 0);
     int rc = fd < 0 ? fd : load_open(fd, most, bytes, length);
     if (fd >= 0) {
         close(fd);
@@ -84,32 +71,12 @@ static int local_load(void *context, const char *folder, const char *name, uint6
 /* Gives the descriptor of a folder below another one, in which only we make files. */
 static int open_sub(int at, const char *name)
 {
-    int fd = open_below(at, name, O_RDONLY | O_DIRECTORY, 0);
+    int fd = folder_below(at, name, O_RDONLY | O_DIRECTORY, 0);
     int rc = fd < 0 ? fd : folder_is_ours(fd);
     if (rc < 0 && fd >= 0) {
         close(fd);
     }
     return rc < 0 ? rc : fd;
-}
-
-/*
- * Makes a file in the folder that has no name yet, or, where the file system cannot (NFS), the name `beside`. *named
- * says which. `beside` is drawn: so two writers to one name, of this daemon or of two, never share a file.
- */
-static int make_file(int at, char beside[static BESIDE], bool *named)
-{
-    uint64_t drawn;
-    if (getrandom(&drawn, sizeof drawn, 0) != (ssize_t)sizeof drawn) {
-        return -EIO;
-    }
-    snprintf(beside, BESIDE, ".cubeway-%016" PRIx64, drawn);
-    int fd = openat(at, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, FILE_MODE);
-    *named = fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL);
-    if (*named) {
-        fd = openat(at, beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
-        *named = fd >= 0;
-    }
-    return fd < 0 ? -errno : fd;
 }
 
 /* linkat() replaces no file that is there, and rename() wants a name: so the file gets the drawn one first. */
@@ -174,7 +141,7 @@ static int begin_in(int at, const char *name, struct vectors_file **out)
     }
     f->at = at;
     snprintf(f->name, sizeof f->name, "%s", name);
-    f->fd = make_file(at, f->beside, &f->named);
+    f->fd = folder_make(at, O_WRONLY, f->beside, &f->named);
     if (f->fd < 0) {
         int rc = f->fd;
         free(f);

@@ -5,6 +5,7 @@
 #include "services/aggregate/dense/dense.h"
 #include "services/aggregate/dense/number.h"
 #include "services/aggregate/order/orders.h"
+#include "services/aggregate/stream/stream.h"
 #include "services/reply/refuse.h"
 #include "services/reply/servers.h"
 
@@ -20,6 +21,7 @@ struct aggregate {
     cw_svc *s;
     struct dense *dense;
     struct orders *orders;
+    struct stream *stream;
     struct collects collects;
 };
 
@@ -166,6 +168,12 @@ static int report_totals(struct aggregate *a, cw_request *r)
     cw_request_int(r, "vertices", look.vertices);
     cw_request_int(r, "roots", look.roots);
     cw_request_int(r, "memory_bytes", (int64_t)look.memory);
+    struct stream_overview sorted;
+    stream_look(a->stream, &sorted);
+    cw_request_int(r, "sorted_tasks", sorted.tasks);
+    cw_request_int(r, "sorted_vertices", sorted.junctions);
+    cw_request_int(r, "sorted_roots", sorted.collectors);
+    cw_request_int(r, "sorted_memory_bytes", (int64_t)sorted.memory);
     return 0;
 }
 
@@ -178,15 +186,24 @@ static int on_command(cw_svc *s, void *state, cw_request *r, int argc, const cha
         struct rows rows = {a, r, true};
         orders_status(a->orders, r, &rows.first);
         dense_each(a->dense, report_run, &rows);
+        stream_status(a->stream, r, &rows.first);
         return 0;
+    }
+    if (strcmp(word, "run") == 0) {
+        return stream_command(a->stream, r, argc, argv, orders_number(a->orders));
     }
     if (argc == 1 && strcmp(word, "totals") == 0) {
         return report_totals(a, r);
     }
+    uint64_t number;
+    if (argc == 2 && strcmp(word, "cancel") == 0 && words_number(argv[1], 1, UINT32_MAX, &number) == 0 &&
+        stream_cancel(a->stream, (uint32_t)number) == 0) {
+        return 0;
+    }
     if (strcmp(word, "reduce") == 0 || strcmp(word, "check") == 0 || strcmp(word, "cancel") == 0) {
         return orders_command(a->orders, r, argc, argv);
     }
-    return refuse_request(r, "there are: reduce ..., check ..., cancel ID, status, totals; not '%.80s'", word);
+    return refuse_request(r, "there are: reduce ..., check ..., run ..., cancel ID, status, totals; not '%.80s'", word);
 }
 
 static const cw_command commands[] = {
@@ -194,7 +211,11 @@ static const cw_command commands[] = {
      "Combine the vectors in a file of each server into one, on one server or on all."},
     {"check", "[bytes=N] [to=SERVER|all] [of=SERVER].. [without=1] [limit_ms=N]",
      "Add vectors that every server can compute, and compare the sum with what it must be."},
-    {"cancel", "ID", "End a reduction that was begun here."},
+    {"run",
+     "from=FILE to=SERVER:FILE [map=MAPPER] [combine=COMBINE] [top=N] [partitions=N] [of=SERVER].. [without=1] "
+     "[limit_ms=N]",
+     "Sort and combine the records in a file of each server into one file, as words are counted."},
+    {"cancel", "ID", "End a reduction or a run that was begun here."},
     {"status", "", "The reductions that this server has to do with, and who is waited for."},
     {"totals", "", "In how many reductions this server is a member, a vertex and the root; bytes of their windows."},
     {NULL, NULL, NULL},
@@ -209,7 +230,9 @@ static int on_open(cw_svc *s, void *state)
     int rc = dense_open(s, &a->dense);
     collects_open(&a->collects, s, a->dense);
     rc = rc < 0 ? rc : orders_open(&a->orders, s, a->dense);
+    rc = rc < 0 ? rc : stream_open(&a->stream, s);
     if (rc < 0) {
+        orders_close(a->orders);
         dense_close(a->dense);
     }
     return rc;
@@ -219,6 +242,7 @@ static void on_close(cw_svc *s, void *state)
 {
     struct aggregate *a = state;
     (void)s;
+    stream_close(a->stream);
     orders_close(a->orders);
     dense_close(a->dense);
     collects_close(&a->collects);
@@ -228,6 +252,9 @@ static cw_verdict on_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *r
 {
     struct aggregate *a = state;
     (void)s;
+    if (rx->port == AGGREGATE_PORT_STREAM || rx->port == AGGREGATE_PORT_STREAM_CALL) {
+        return stream_packet(a->stream, p, rx);
+    }
     return rx->port == AGGREGATE_PORT_ORDER ? orders_packet(a->orders, p, rx) : dense_packet(a->dense, p, rx);
 }
 
@@ -237,6 +264,7 @@ static void on_event(cw_svc *s, void *state, const cw_event *ev)
     (void)s;
     dense_event(a->dense, ev);
     orders_event(a->orders, ev);
+    stream_event(a->stream, ev);
 }
 
 static void on_writable(cw_svc *s, void *state)
@@ -245,6 +273,7 @@ static void on_writable(cw_svc *s, void *state)
     (void)s;
     dense_writable(a->dense);
     orders_writable(a->orders);
+    stream_writable(a->stream);
 }
 
 const cw_service aggregate_service = {

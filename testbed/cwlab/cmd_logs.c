@@ -47,7 +47,7 @@ static void show_each(const struct logs *l, unsigned daemons)
         if (!l->who[s]) {
             continue;
         }
-        struct merge *m = merge_open();
+        struct merge *m = merge_new();
         add(l, m, s, true);
         (void)merge_read(m);
         if (l->count > 1 && !l->json) {
@@ -61,7 +61,7 @@ static void show_each(const struct logs *l, unsigned daemons)
 /* All of them in the order of time; with `follow` until the lab ends, or a key or a signal ends it. */
 static void show_merged(const struct logs *l, unsigned daemons)
 {
-    struct merge *m = merge_open();
+    struct merge *m = merge_new();
     char path[LAB_PATH];
     for (cw_server s = 0; s < daemons; s++) {
         if (l->who[s]) {

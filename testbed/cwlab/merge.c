@@ -38,7 +38,7 @@ struct merge {
     int64_t read_us;         /* the time of day when the last reading began */
 };
 
-struct merge *merge_open(void)
+struct merge *merge_new(void)
 {
     struct merge *m = calloc(1, sizeof *m);
     CHECK(m != NULL);

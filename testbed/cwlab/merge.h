@@ -14,7 +14,7 @@
 
 struct merge;
 
-struct merge *merge_open(void);
+struct merge *merge_new(void);
 void merge_close(struct merge *m);
 /*
  * The keeper's journal: what it did to whom. Its lines begin with nanoseconds of CLOCK_BOOTTIME, and are shown as those

@@ -10,7 +10,8 @@ SERVICE_LIST, REPLY, TRANSPORT, SERVICE_JOBS = "services", "services/reply", "se
 PING, BENCH, TRACE, INQUIRY = "services/ping", "services/bench", "services/trace", "services/inquiry"
 KVCACHE, MULTICAST = "services/kvcache", "services/multicast"
 AGGREGATE, AGGREGATE_DENSE = "services/aggregate", "services/aggregate/dense"
-AGGREGATE_ORDER = "services/aggregate/order"
+AGGREGATE_ORDER, AGGREGATE_SORTED = "services/aggregate/order", "services/aggregate/sorted"
+AGGREGATE_STREAM = "services/aggregate/stream"
 MEMCACHED, KVCACHE_DATA = "services/kvcache/memcached", "services/kvcache/data"
 TUNNEL = "services/tunnel"
 CAST, GROUP, FILE = "services/multicast/cast", "services/multicast/group", "services/multicast/file"
@@ -74,7 +75,11 @@ FOLDERS = (
     Folder(MULTICAST, 4, MULTICAST, (CONTRACTS, BASE, REPLY, CAST, GROUP, FILE), False),
     Folder(AGGREGATE_DENSE, 4, AGGREGATE_DENSE, (*GROUND, REPLY, TRANSPORT), False),
     Folder(AGGREGATE_ORDER, 4, AGGREGATE_ORDER, (*GROUND, REPLY, TRANSPORT, AGGREGATE_DENSE), False),
-    Folder(AGGREGATE, 4, AGGREGATE, (CONTRACTS, BASE, REPLY, AGGREGATE_DENSE, AGGREGATE_ORDER), False),
+    Folder(AGGREGATE_SORTED, 4, AGGREGATE_SORTED, (CONTRACTS, BASE), False),
+    Folder(AGGREGATE_STREAM, 4, AGGREGATE_STREAM,
+           (CONTRACTS, BASE, REPLY, TRANSPORT, AGGREGATE_DENSE, AGGREGATE_ORDER, AGGREGATE_SORTED), False),
+    Folder(AGGREGATE, 4, AGGREGATE,
+           (CONTRACTS, BASE, REPLY, AGGREGATE_DENSE, AGGREGATE_ORDER, AGGREGATE_STREAM), False),
     Folder(SERVICE_LIST, 4, SERVICE_LIST,
            (CONTRACTS, BASE, NMU, TRANSPORT, PING, BENCH, TRACE, INQUIRY, SERVICE_JOBS, KVCACHE, CAST, MULTICAST,
             AGGREGATE, AGGREGATE_DENSE, TUNNEL),
@@ -86,7 +91,7 @@ FOLDERS = (
     Folder(CONTROL, 5, CONTROL, (KEYSPACE, BASE, MESSAGE), False),
     Folder(HOST, 5, HOST,
            (*GROUND, STORAGE, WIRE, CORE, BOOT, NMU, SHIM, SEAL, JOBFILE, INQUIRY, SERVICE_JOBS, FILE,
-            AGGREGATE_ORDER, SERVICE_LIST, CONFIG),
+            AGGREGATE_ORDER, AGGREGATE_SORTED, SERVICE_LIST, CONFIG),
            False),
     Folder(DAEMON_COMMANDS, 5, DAEMON_COMMANDS,
            (*GROUND, LINKSTATE, BOOT, NMU, INQUIRY, SERVICE_LIST, CONTROL, HOST), False),

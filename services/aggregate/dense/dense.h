@@ -18,7 +18,9 @@ enum {
     AGGREGATE_PORT_EDGE = 0, /* blocks of vectors */
     AGGREGATE_PORT_CALL = 1, /* everything else that reductions say */
     /* 2 is for questions to all servers, which are not built yet. */
-    AGGREGATE_PORT_ORDER = 3, /* what operators ask for (order/) */
+    AGGREGATE_PORT_ORDER = 3,       /* what operators ask for (order/) */
+    AGGREGATE_PORT_STREAM = 4,      /* blocks of sorted records (stream/) */
+    AGGREGATE_PORT_STREAM_CALL = 5, /* everything else that their runs say */
 };
 
 struct dense;

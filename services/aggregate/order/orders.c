@@ -127,6 +127,11 @@ int orders_command(struct orders *o, cw_request *r, int argc, const char *const 
     return rc < 0 ? rc : desk_begin(o, r, &w);
 }
 
+uint32_t orders_number(struct orders *o)
+{
+    return ++o->numbers;
+}
+
 void orders_status(const struct orders *o, cw_request *r, bool *first)
 {
     desk_status(o, r, first);

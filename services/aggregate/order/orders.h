@@ -33,6 +33,8 @@ void orders_writable(struct orders *o);
 
 /* The commands `reduce`, `check` and `cancel`: on_command()'s results. */
 int orders_command(struct orders *o, cw_request *r, int argc, const char *const *argv);
+/* A number for an order at this server: no other one has it. */
+uint32_t orders_number(struct orders *o);
 /* A row for each order whose desk is here; *first says whether a row was begun before. */
 void orders_status(const struct orders *o, cw_request *r, bool *first);
 

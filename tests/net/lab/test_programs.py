@@ -41,6 +41,8 @@ tunnel explain 10.64.0.1
 hosts
 aggregate reduce sum float32 --from grad.f32 --to 0,0,0:sum.f32
 aggregate check --bytes 8k
+aggregate words --from text --to 0,0,0:words.txt --top 10
+aggregate run --map kv --combine max --from peaks --to 0,0,0:peaks
 aggregate status
 aggregate cancel 3
 counters

@@ -46,6 +46,31 @@ START_TEST(folders)
 }
 END_TEST
 
+/* A file is made without a name, or with a drawn one; names lead to nothing outside. */
+START_TEST(files)
+{
+    char drawn[2][FOLDER_DRAWN];
+    bool named[2];
+    setup();
+    int at = folder_open(path), fd[2];
+    ck_assert_int_ge(at, 0);
+    for (unsigned i = 0; i < 2; i++) {
+        fd[i] = folder_make(at, O_RDWR, drawn[i], &named[i]);
+        ck_assert_int_ge(fd[i], 0);
+        ck_assert_int_eq(folder_write(fd[i], 0, (const uint8_t *)"abcd", 4), 0);
+        ck_assert(!named[i] || unlinkat(at, drawn[i], 0) == 0);
+        close(fd[i]);
+    }
+    ck_assert_str_ne(drawn[0], drawn[1]);
+    ck_assert_int_eq(folder_below(at, "none", O_RDONLY, 0), -ENOENT);
+    ck_assert_int_eq(folder_below(at, "..", O_RDONLY | O_DIRECTORY, 0), -EXDEV);
+    ck_assert_int_eq(folder_below(at, "/", O_RDONLY | O_DIRECTORY, 0), -EXDEV);
+    close(at);
+    ck_assert_int_eq(rmdir(path), 0);
+    ck_assert_int_eq(rmdir(top), 0);
+}
+END_TEST
+
 START_TEST(bytes)
 {
     uint8_t out[8] = {0};
@@ -65,5 +90,5 @@ START_TEST(bytes)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(folders), SUITE_TEST(bytes)};
+static const struct suite_test tests[] = {SUITE_TEST(folders), SUITE_TEST(files), SUITE_TEST(bytes)};
 SUITE_MAIN("folder", tests)

@@ -29,7 +29,7 @@ static const char *print(struct merge *m, size_t last, bool named, bool colour)
 START_TEST(in_the_order_of_time)
 {
     char *place = place_make();
-    struct merge *m = merge_open();
+    struct merge *m = merge_new();
     snprintf(first, sizeof first, "%s/a.log", place);
     snprintf(second, sizeof second, "%s/b.log", place);
     merge_add(m, "0,0,0", first);
@@ -62,7 +62,7 @@ END_TEST
 START_TEST(with_the_journal)
 {
     char *place = place_make(), line[100], year[8];
-    struct merge *m = merge_open();
+    struct merge *m = merge_new();
     struct timespec boot;
     time_t now = time(NULL);
     struct tm tm;
@@ -91,7 +91,7 @@ END_TEST
 START_TEST(as_json)
 {
     char *place = place_make(), text[500];
-    struct merge *m = merge_open();
+    struct merge *m = merge_new();
     snprintf(first, sizeof first, "%s/a.log", place);
     merge_add(m, "0,0,0", first);
     append(first, "time=2026-01-01T00:00:01.000000Z msg=\"a\"\n");
@@ -124,7 +124,7 @@ static const char *print_more(struct merge *m, bool json, bool more)
 START_TEST(what_comes_late)
 {
     char *place = place_make();
-    struct merge *m = merge_open();
+    struct merge *m = merge_new();
     snprintf(first, sizeof first, "%s/a.log", place);
     snprintf(second, sizeof second, "%s/b.log", place);
     merge_add(m, "0,0,0", first);

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * flow.c - one partition at one server. Its inputs are the children of the tree and the server's own task, each with
+ * room of its own for two blocks: a merge whose inputs share room comes to a stop when one of them fills what another
+ * one, which is waited for, needs.
+ */
+#include "base/check.h"
+#include "services/aggregate/sorted/merge.h"
+#include "services/aggregate/stream/internal.h"
+#include "services/reply/servers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct slot {
+    size_t size;
+    bool here, last;
+    uint8_t bytes[STREAM_BLOCK];
+};
+
+/* Blocks are numbered from 0 on. Block n is in slot n % STREAM_WINDOW. */
+struct input {
+    cw_link child;  /* CW_LINK_SELF: the server's own task */
+    uint32_t taken; /* blocks that were merged and are gone */
+    uint32_t told;  /* how many the child was told it may send */
+    bool telling;   /* that is on its way: the next GRANT waits */
+    bool lent;      /* the merge has block `taken` */
+    bool ended;
+    struct source *source; /* of the own task */
+    bool reading;          /* and work for it is under way */
+    struct slot *slot;     /* [STREAM_WINDOW] of a child */
+};
+
+/* A block for the parent. */
+struct out {
+    struct flow *f;
+    struct record_writer writer;
+    uint32_t sequence;
+    bool begun; /* the writer has the bytes */
+    bool full;  /* it waits for the parent's room */
+    bool away;  /* the transport has it */
+    bool last;
+    int64_t id;     /* of the transport's message */
+    uint8_t *bytes; /* STREAM_BLOCK */
+};
+
+struct flow {
+    struct list_node link; /* of the junction: the first member */
+    struct junction *j;
+    cw_link tree;
+    uint32_t partition;
+    unsigned inputs;
+    struct input input[CW_LINK_COUNT + 2];
+    struct merge *merge;
+    bool merged; /* all is in the blocks */
+    bool ending;
+    bool pumping;
+    uint32_t filled;  /* blocks that were filled */
+    uint32_t sent;    /* blocks that were sent */
+    uint32_t granted; /* how many the parent has room for, in all */
+    struct out out[STREAM_WINDOW];
+    uint8_t *bytes; /* of the blocks in out */
+};
+
+uint64_t flow_cost(unsigned inputs)
+{
+    return sizeof(struct flow) + sizeof(struct merge) + STREAM_WINDOW * STREAM_BLOCK +
+           (uint64_t)inputs * STREAM_WINDOW * sizeof(struct slot);
+}
+
+cw_link flow_tree(const struct flow *f)
+{
+    return f->tree;
+}
+
+uint32_t flow_partition(const struct flow *f)
+{
+    return f->partition;
+}
+
+bool flow_done(const struct flow *f)
+{
+    bool done = f->merged && f->sent == f->filled;
+    for (unsigned i = 0; i < STREAM_WINDOW; i++) {
+        done = done && !f->out[i].away;
+    }
+    for (unsigned i = 0; i < f->inputs; i++) {
+        done = done && !f->input[i].reading;
+    }
+    return done;
+}
+
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
+
+static void source_ready(void *arg);
+
+static bool open_inputs(struct flow *f)
+{
+    struct junction *j = f->j;
+    bool good = true;
+    for (cw_links left = j->plan.tree[f->tree].children; left != 0; left &= (cw_links)(left - 1)) {
+        struct input *in = &f->input[f->inputs++];
+        in->child = (cw_link)__builtin_ctz(left);
+        in->slot = malloc(STREAM_WINDOW * sizeof *in->slot);
+        good = good && in->slot != NULL;
+        for (unsigned i = 0; i < STREAM_WINDOW && in->slot != NULL; i++) {
+            in->slot[i].here = false;
+        }
+    }
+    for (unsigned times = STREAM_MUTANT(OWN_TWICE) && j->attempt > 1 ? 2 : 1; j->own != NULL && times > 0; times--) {
+        struct input *in = &f->input[f->inputs++];
+        in->child = CW_LINK_SELF;
+        in->source = source_open(j->own, f->partition, source_ready, f);
+        good = good && in->source != NULL;
+    }
+    return good && f->inputs > 0;
+}
+
+struct flow *flow_open(struct junction *j, cw_link tree, uint32_t partition)
+{
+    struct combine combine;
+    struct flow *f = calloc(1, sizeof *f);
+    if (f == NULL) {
+        return NULL;
+    }
+    *f = (struct flow){.j = j, .tree = tree, .partition = partition};
+    f->merge = malloc(sizeof *f->merge);
+    f->bytes = malloc((size_t)STREAM_WINDOW * STREAM_BLOCK);
+    for (unsigned i = 0; i < STREAM_WINDOW; i++) {
+        f->out[i].f = f;
+        f->out[i].bytes = f->bytes + (size_t)i * STREAM_BLOCK;
+    }
+    f->granted = j->collector != NULL ? UINT32_MAX : 0; /* nobody is above the root */
+    if (f->merge == NULL || f->bytes == NULL || combine_read(j->combine, &combine) < 0 || !open_inputs(f)) {
+        flow_free(f);
+        return NULL;
+    }
+    bool on_the_way = combine.table != NULL && combine.table->associative;
+    merge_open(f->merge, f->inputs, on_the_way ? &combine : NULL);
+    return f;
+}
+
+void flow_free(struct flow *f)
+{
+    f->ending = true;
+    for (unsigned i = 0; i < STREAM_WINDOW; i++) {
+        if (f->out[i].away) {
+            (void)transport_cancel(f->j->st->edge, f->out[i].id);
+        }
+        CHECK(!f->out[i].away);
+    }
+    for (unsigned i = 0; i < f->inputs; i++) {
+        if (f->input[i].source != NULL) {
+            source_close(f->input[i].source);
+        }
+        free(f->input[i].slot);
+    }
+    if (list_is_linked(&f->link)) {
+        list_remove(&f->link);
+    }
+    free(f->merge);
+    free(f->bytes);
+    free(f);
+}
+
+/* ---- From the children ------------------------------------------------------------------------------------------- */
+
+/* Tells a child how many blocks there is room for, where that is new. */
+static void tell(struct flow *f, struct input *in)
+{
+    struct junction *j = f->j;
+    uint32_t granted = in->taken + STREAM_WINDOW;
+    if (in->child == CW_LINK_SELF || in->telling || in->ended || in->told == granted || j->broken) {
+        return;
+    }
+    struct letter l = {.kind = LETTER_GRANT, .run = j->run, .attempt = j->attempt, .tree = (uint8_t)f->tree};
+    l.partition = f->partition;
+    l.sequence = granted;
+    in->told = granted;
+    in->telling = true;
+    cw_server child = torus_neighbour(&j->st->torus, j->st->self, in->child);
+    int rc = stream_say(j->st, child, &l);
+    if (rc < 0) {
+        junction_break(j, rc, child);
+    }
+}
+
+static struct input *find_input(struct flow *f, cw_link child)
+{
+    for (unsigned i = 0; i < f->inputs; i++) {
+        if (f->input[i].child == child) {
+            return &f->input[i];
+        }
+    }
+    return NULL;
+}
+
+void flow_told(struct flow *f, cw_link child)
+{
+    struct input *in = find_input(f, child);
+    if (in != NULL) {
+        in->telling = false;
+        tell(f, in);
+    }
+}
+
+int flow_block(struct flow *f, const struct letter *l, cw_link child, const uint8_t *bytes, size_t size)
+{
+    struct input *in = find_input(f, child);
+    if (in == NULL || in->ended || l->sequence < in->taken || l->sequence - in->taken >= STREAM_WINDOW ||
+        size > STREAM_BLOCK) {
+        return -EPROTO; /* it has sent more than there is room for (aggregate rule 24), or this for the second time */
+    }
+    struct slot *slot = &in->slot[l->sequence % STREAM_WINDOW];
+    if (slot->here) {
+        return -EPROTO; /* aggregate rule 22 */
+    }
+    if (size > 0) {
+        memcpy(slot->bytes, bytes, size);
+    }
+    slot->size = size;
+    slot->last = l->last;
+    slot->here = true;
+    return 0;
+}
+
+/* ---- Into the merge ---------------------------------------------------------------------------------------------- */
+
+/* The merge has given back the child's block. */
+static void give_back(struct flow *f, struct input *in)
+{
+    if (!in->lent) {
+        return;
+    }
+    in->lent = false;
+    if (in->child == CW_LINK_SELF) {
+        return;
+    }
+    struct slot *slot = &in->slot[in->taken % STREAM_WINDOW];
+    slot->here = false;
+    in->ended = slot->last;
+    in->taken++;
+    tell(f, in);
+}
+
+/* Feeds input i its next block, or its end. False: there is none yet. */
+static bool feed_child(struct flow *f, unsigned i)
+{
+    struct input *in = &f->input[i];
+    const struct slot *slot = &in->slot[in->taken % STREAM_WINDOW];
+    if (in->ended || (STREAM_MUTANT(CHILD_MISSING) && !slot->here && f->filled > 0)) {
+        in->ended = true;
+        merge_end(f->merge, i);
+        return true;
+    }
+    if (!slot->here) {
+        return false;
+    }
+    in->lent = true;
+    merge_feed(f->merge, i, slot->bytes, slot->size);
+    return true;
+}
+
+/* The same for the own task, of which the next block is read. */
+static bool feed_own(struct flow *f, unsigned i, bool read)
+{
+    struct input *in = &f->input[i];
+    const uint8_t *bytes;
+    size_t size;
+    bool last = false;
+    if (in->reading) {
+        return false;
+    }
+    if (in->ended) {
+        merge_end(f->merge, i);
+        return true;
+    }
+    if (!read) {
+        int rc = source_next(in->source);
+        in->reading = rc == 0;
+        if (rc < 0) {
+            junction_break(f->j, rc, f->j->st->self);
+        }
+        if (rc != 1) {
+            return false;
+        }
+    }
+    int rc = source_block(in->source, &bytes, &size, &last);
+    if (rc < 0) {
+        junction_break(f->j, rc, f->j->st->self);
+        return false;
+    }
+    in->lent = true;
+    in->ended = last;
+    merge_feed(f->merge, i, bytes, size);
+    return true;
+}
+
+static bool feed(struct flow *f, unsigned i)
+{
+    give_back(f, &f->input[i]);
+    return f->input[i].child == CW_LINK_SELF ? feed_own(f, i, false) : feed_child(f, i);
+}
+
+static void source_ready(void *arg)
+{
+    struct flow *f = arg;
+    for (unsigned i = 0; i < f->inputs; i++) {
+        if (f->input[i].reading) {
+            f->input[i].reading = false;
+            if (!f->j->broken && feed_own(f, i, true)) {
+                flow_pump(f);
+            }
+        }
+    }
+    stream_soon(f->j->st);
+}
+
+/* At its beginning a merge wants a block of every input. */
+static bool all_fed(struct flow *f)
+{
+    bool all = true;
+    for (unsigned i = 0; i < f->inputs; i++) {
+        bool hungry = merge_hungry(f->merge, i);
+        all = (!hungry || feed(f, i)) && all;
+    }
+    return all && !f->j->broken;
+}
+
+/* ---- To the parent ----------------------------------------------------------------------------------------------- */
+
+static void block_ended(void *context, void *arg, int status)
+{
+    struct out *o = arg;
+    struct flow *f = o->f;
+    (void)context;
+    o->away = false;
+    if (f->ending || f->j->broken) {
+        return;
+    }
+    if (status < 0) {
+        junction_break(f->j, status, f->j->plan.tree[f->tree].parent);
+        return;
+    }
+    flow_pump(f);
+    if (flow_done(f)) {
+        stream_soon(f->j->st); /* which frees it */
+    }
+}
+
+static void send(struct flow *f, struct out *o)
+{
+    struct junction *j = f->j;
+    struct stream *st = j->st;
+    struct letter l = {.kind = LETTER_BLOCK, .run = j->run, .attempt = j->attempt, .tree = (uint8_t)f->tree};
+    uint8_t head[LETTER_BLOCK_BYTES];
+    l.last = o->last;
+    l.partition = f->partition;
+    l.sequence = o->sequence;
+    letter_encode(&l, head);
+    const struct transport_data data = {.bytes = o->bytes, .size = o->writer.used};
+    const struct transport_send_options options = {TRANSPORT_SEND_INIT, .head = head, .head_length = sizeof head};
+    cw_server parent = j->plan.tree[f->tree].parent;
+    cw_to to = to_server(st->s, AGGREGATE_JOB, AGGREGATE_PORT_STREAM, parent);
+    o->full = false;
+    o->away = true;
+    o->id = transport_send(st->edge, &to, &data, &options, block_ended, o);
+    if (o->id < 0) {
+        o->away = false;
+        junction_break(j, (int)o->id, parent);
+    }
+}
+
+/* Sends what is filled and has room above; at the root it goes into the result. */
+static void send_all(struct flow *f)
+{
+    struct junction *j = f->j;
+    while (f->sent < f->filled && !j->broken) {
+        struct out *o = &f->out[f->sent % STREAM_WINDOW];
+        if (o->sequence >= f->granted && !STREAM_MUTANT(NO_CREDIT)) {
+            return; /* aggregate rule 24 */
+        }
+        f->sent++;
+        if (j->collector != NULL) {
+            o->full = false;
+            collector_take(j->collector, f->partition, o->bytes, o->writer.used, o->last);
+        } else {
+            send(f, o);
+        }
+    }
+}
+
+/* The block that is being filled; NULL: all of them are on their way. */
+static struct out *current(struct flow *f)
+{
+    struct out *o = &f->out[f->filled % STREAM_WINDOW];
+    return o->full || o->away ? NULL : o;
+}
+
+static void fill(struct flow *f, struct out *o, bool last)
+{
+    o->sequence = f->filled++;
+    o->begun = false;
+    o->full = true;
+    o->last = last;
+    f->merged = last;
+}
+
+/* Merges one step. False: nothing more can be done now. */
+static bool step(struct flow *f)
+{
+    struct out *o = current(f);
+    if (o == NULL) {
+        return false;
+    }
+    if (!o->begun) {
+        record_writer_init(&o->writer, o->bytes, f->j->each);
+        o->begun = true;
+    }
+    int rc = merge_run(f->merge, &o->writer);
+    switch (rc) {
+    case MERGE_WAITS:
+        return feed(f, f->merge->waits);
+    case MERGE_FULL:
+        if (o->writer.used == 0) { /* a record that is longer than the blocks of this run */
+            record_writer_init(&o->writer, o->bytes, STREAM_BLOCK);
+            return true;
+        }
+        fill(f, o, false);
+        return true;
+    case MERGE_DONE:
+        fill(f, o, true);
+        return false;
+    default:
+        junction_break(f->j, rc, f->j->st->self);
+        return false;
+    }
+}
+
+void flow_pump(struct flow *f)
+{
+    if (f->pumping || f->ending) {
+        return;
+    }
+    f->pumping = true;
+    for (unsigned i = 0; i < f->inputs; i++) {
+        tell(f, &f->input[i]); /* of a partition that has just been opened */
+    }
+    bool more = !f->merged && !f->j->broken && all_fed(f);
+    while (more && !f->j->broken) {
+        more = step(f);
+        send_all(f);
+    }
+    send_all(f);
+    f->pumping = false;
+}
+
+void flow_grant(struct flow *f, uint32_t granted)
+{
+    f->granted = granted > f->granted ? granted : f->granted;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/aggregate/stream/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A flow begins with this, so that the list of a junction holds flows. */
+static struct flow *flow_at(struct list_node *n)
+{
+    return (struct flow *)(void *)n;
+}
+
+struct junction *junction_find(struct stream *st, const struct run_name *run)
+{
+    for (struct list_node *n = list_first(&st->junctions); n != NULL; n = list_next(&st->junctions, n)) {
+        struct junction *j = container_of(n, struct junction, link);
+        if (run_name_equal(&j->run, run)) {
+            return j;
+        }
+    }
+    return NULL;
+}
+
+static struct flow *find_flow(const struct junction *j, uint32_t partition)
+{
+    for (struct list_node *n = list_first(&j->flows); n != NULL; n = list_next(&j->flows, n)) {
+        if (flow_partition(flow_at(n)) == partition) {
+            return flow_at(n);
+        }
+    }
+    return NULL;
+}
+
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
+
+void junction_free(struct junction *j)
+{
+    struct stream *st = j->st;
+    j->ending = true;
+    while (!list_is_empty(&j->flows)) {
+        flow_free(flow_at(list_first(&j->flows)));
+    }
+    list_remove(&j->link);
+    st->junction_count--;
+    st->memory -= j->cost;
+    free(j->opened);
+    free(j);
+}
+
+/* Is the announcement possible, and has this server the input that it is to contribute? */
+static int check(struct stream *st, const struct letter *l, struct task **own)
+{
+    bool member = trees_set_has(l->members, st->self);
+    if (l->servers != st->torus.servers || l->run.root >= l->servers || l->attempt == 0 ||
+        trees_set_has(l->dead, l->run.root) || trees_set_has(l->dead, st->self)) {
+        return -EPROTO;
+    }
+    *own = member ? task_find(st, &l->run) : NULL;
+    return member && (*own == NULL || !task_is_ready(*own)) ? -ESTALE : 0;
+}
+
+/* The memory for all flows that may be open is taken at once: so nobody waits for it in the middle. */
+static int reserve(struct junction *j)
+{
+    struct stream *st = j->st;
+    for (cw_link tree = 0; tree < CW_LINK_COUNT; tree++) {
+        const struct plan_tree *t = &j->plan.tree[tree];
+        unsigned inputs = (unsigned)__builtin_popcount(t->children) + 1;
+        j->cost += t->in ? STREAM_OPEN * flow_cost(inputs) : 0;
+    }
+    st->memory += j->cost;
+    return st->memory > st->memory_most ? -ENOBUFS : 0;
+}
+
+int junction_begin(struct stream *st, const struct letter *l, struct collector *collector)
+{
+    struct task *own;
+    struct junction *before = junction_find(st, &l->run);
+    cw_server lost;
+    int rc = check(st, l, &own);
+    rc = rc < 0 ? rc : before != NULL && before->attempt >= l->attempt ? -ESTALE : 0;
+    if (rc < 0) {
+        return rc;
+    }
+    if (before != NULL) {
+        junction_free(before); /* nothing of an earlier attempt counts any more (aggregate rule 21) */
+    }
+    if (st->junction_count >= STREAM_RUNS || (st->trees == NULL && trees_open(&st->trees, &st->torus) < 0)) {
+        return -ENOBUFS;
+    }
+    struct junction *j = calloc(1, sizeof *j);
+    uint64_t *opened = calloc(l->partitions / 64 + 1, sizeof *opened);
+    if (j == NULL || opened == NULL) {
+        free(j);
+        free(opened);
+        return -ENOBUFS;
+    }
+    *j = (struct junction){.st = st, .run = l->run, .attempt = l->attempt, .partitions = l->partitions};
+    j->opened = opened;
+    j->each = l->each;
+    j->own = own;
+    j->collector = collector;
+    j->asked = cw_now(st->s);
+    snprintf(j->combine, sizeof j->combine, "%s", l->wish.combine);
+    list_init(&j->flows);
+    list_push_back(&st->junctions, &j->link);
+    st->junction_count++;
+    const struct plan_question question = {&st->torus, st->trees, l->run.root, l->members, l->dead};
+    rc = plan_make(&j->plan, &question, st->self, NULL, &lost);
+    rc = rc < 0 ? rc : reserve(j);
+    if (rc < 0) {
+        junction_free(j);
+        return rc == -ENOMEM ? -ENOBUFS : rc;
+    }
+    stream_wake(st);
+    return 0;
+}
+
+void junction_break(struct junction *j, int cause, cw_server who)
+{
+    if (j->broken || j->ending) {
+        return;
+    }
+    j->broken = true;
+    j->cause = cause;
+    j->who = who;
+    if (j->collector != NULL) {
+        stream_soon(j->st);
+        return;
+    }
+    struct letter l = {.kind = LETTER_VOID, .run = j->run, .attempt = j->attempt, .who = who};
+    l.status = (uint16_t)(cause < 0 && cause >= -4095 ? -cause : EIO);
+    (void)stream_say(j->st, j->run.root, &l); /* if it is not sent, the root finds out when nothing moves */
+}
+
+/* ---- Partitions -------------------------------------------------------------------------------------------------- */
+
+static struct flow *open_flow(struct junction *j, cw_link tree, uint32_t partition)
+{
+    struct flow *f = flow_open(j, tree, partition);
+    if (f == NULL) {
+        return NULL;
+    }
+    list_push_back(&j->flows, (struct list_node *)(void *)f);
+    j->open[tree]++;
+    j->opened[partition / 64] |= UINT64_C(1) << partition % 64;
+    return f;
+}
+
+int junction_open(struct junction *j, cw_link tree, uint32_t partition)
+{
+    struct flow *f = open_flow(j, tree, partition);
+    if (f == NULL) {
+        return -ENOMEM;
+    }
+    flow_pump(f);
+    return 0;
+}
+
+void junction_sweep(struct junction *j)
+{
+    for (struct list_node *n = list_first(&j->flows), *next; n != NULL; n = next) {
+        next = list_next(&j->flows, n);
+        if (flow_done(flow_at(n))) {
+            j->open[flow_tree(flow_at(n))]--;
+            flow_free(flow_at(n));
+        }
+    }
+}
+
+int junction_block(struct stream *st, const struct letter *l, const uint8_t *bytes, size_t size, cw_server from)
+{
+    struct junction *j = junction_find(st, &l->run);
+    if (j == NULL || j->broken || (j->attempt != l->attempt && !STREAM_MUTANT(OLD_ATTEMPT))) {
+        stream_note(st, STREAM_COUNT_STALE, 1);
+        return -ESTALE;
+    }
+    struct flow *f = find_flow(j, l->partition);
+    cw_link child = plan_child(&j->plan, &st->torus, st->self, l->tree, from);
+    int rc =
+        f != NULL && flow_tree(f) == l->tree && child != CW_LINK_SELF ? flow_block(f, l, child, bytes, size) : -EPROTO;
+    if (rc < 0) {
+        junction_break(j, rc, from);
+        return -EPROTO;
+    }
+    stream_note(st, STREAM_COUNT_BLOCKS, 1);
+    stream_note(st, STREAM_COUNT_BYTES, size);
+    flow_pump(f);
+    return 0;
+}
+
+int junction_grant(struct stream *st, const struct letter *l, cw_server from)
+{
+    struct junction *j = junction_find(st, &l->run);
+    if (j == NULL || j->broken || j->attempt != l->attempt) {
+        stream_note(st, STREAM_COUNT_STALE, 1);
+        return -ESTALE;
+    }
+    const struct plan_tree *t = &j->plan.tree[l->tree];
+    if (!t->in || t->parent != from || l->partition >= j->partitions) {
+        junction_break(j, -EPROTO, from);
+        return -EPROTO;
+    }
+    struct flow *f = find_flow(j, l->partition);
+    bool before = (j->opened[l->partition / 64] >> l->partition % 64 & 1) != 0;
+    if (f == NULL && before && !STREAM_MUTANT(OPENED_AGAIN)) {
+        return 0; /* it is late: all blocks have been sent (aggregate rule 27) */
+    }
+    if (f == NULL) {
+        /* Our parent may open the next partition before it has told us that it took the last block of this one. */
+        f = j->open[l->tree] < 4 * STREAM_OPEN ? open_flow(j, l->tree, l->partition) : NULL;
+    }
+    if (f == NULL || flow_tree(f) != l->tree) {
+        junction_break(j, f == NULL ? -ENOBUFS : -EPROTO, from);
+        return -ENOBUFS;
+    }
+    flow_grant(f, l->sequence);
+    flow_pump(f);
+    return 0;
+}
+
+void junction_told(struct stream *st, const struct letter *l, cw_server to, int status)
+{
+    struct junction *j = junction_find(st, &l->run);
+    if (j == NULL || j->attempt != l->attempt || j->broken) {
+        return;
+    }
+    if (status < 0) {
+        junction_break(j, status, to);
+        return;
+    }
+    struct flow *f = find_flow(j, l->partition);
+    cw_link child = plan_child(&j->plan, &st->torus, st->self, l->tree, to);
+    if (f != NULL && flow_tree(f) == l->tree && child != CW_LINK_SELF) {
+        flow_told(f, child);
+    }
+}
+
+void junction_tick(struct junction *j)
+{
+    struct stream *st = j->st;
+    cw_time now = cw_now(st->s);
+    junction_sweep(j);
+    if (j->collector == NULL && cw_time_due(cw_time_add(j->asked, STREAM_ASK_EVERY), now)) {
+        const struct letter l = {.kind = LETTER_PROBE, .run = j->run, .attempt = j->attempt};
+        j->asked = now;
+        (void)stream_say(st, j->run.root, &l);
+    }
+}

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * result.c - what has come of the result, at the root. Blocks of a partition are kept in memory until it is whole; then
+ * a piece of work (cw_offload()) adds its records to a batch, which is sorted, and goes to the spool when it is full.
+ * When all partitions are there, pieces of work make the file of them.
+ */
+#include "services/aggregate/sorted/reduce.h"
+#include "services/aggregate/sorted/spool.h"
+#include "services/aggregate/stream/best.h"
+#include "services/aggregate/stream/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TEXT = 1 << 20,  /* bytes that are written by one piece of work */
+    NS_PER_BYTE = 5, /* what a piece takes, for the simulator's clock */
+    BEST_PARTS = 8,  /* the best records have this part of the memory */
+};
+
+#define SYNC CW_US(100) /* and this for the disk */
+
+struct chunk {
+    struct chunk *next;
+    size_t size;
+    uint8_t bytes[];
+};
+
+struct part {
+    struct chunk *first, **last;
+    uint64_t bytes;
+    bool whole, taken; /* taken: a piece of work has, or had, its blocks */
+};
+
+struct result {
+    struct stream *st;
+    struct collector *c;
+    struct wish wish;
+    struct part *part;
+    uint32_t whole;    /* partitions that are */
+    uint32_t absorbed; /* and of them, those in the batch */
+    struct part *absorbing;
+    uint64_t charged;
+    bool away, dropped, writing, give_up;
+    bool ended; /* for the work: the file has its name */
+    int status; /* of the work */
+    cw_timer *next;
+    struct combine combine;
+    void *memory;
+    struct batch batch;
+    struct shelf shelf;
+    /* The file. */
+    bool read; /* all records */
+    struct shelf_reader *reader;
+    struct record_reader block;
+    struct reduce reduce;
+    struct best *best; /* with wish.top */
+    uint32_t given;    /* of best, to the text */
+    struct vectors_file *file;
+    uint64_t keys, bytes;
+    size_t text_used;
+    uint8_t *text; /* TEXT bytes, and room for a record */
+    uint8_t records[RECORD_BLOCK];
+};
+
+uint64_t result_keys(const struct result *r)
+{
+    return r->keys;
+}
+
+uint64_t result_bytes(const struct result *r)
+{
+    return r->bytes;
+}
+
+bool result_whole(const struct result *r, uint32_t partition)
+{
+    return r->part[partition].whole;
+}
+
+uint32_t result_count(const struct result *r)
+{
+    return r->whole;
+}
+
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
+
+static void charge(struct result *r, int64_t bytes)
+{
+    r->charged += (uint64_t)bytes;
+    r->st->memory += (uint64_t)bytes;
+}
+
+static void part_clear(struct result *r, struct part *p)
+{
+    while (p->first != NULL) {
+        struct chunk *c = p->first;
+        p->first = c->next;
+        free(c);
+    }
+    charge(r, -(int64_t)p->bytes);
+    p->bytes = 0;
+    p->last = &p->first;
+}
+
+static int sink(void *context, cw_bytes key, cw_bytes value);
+
+struct result *result_open(struct stream *st, struct collector *c, const struct wish *w)
+{
+    struct result *r = calloc(1, sizeof *r);
+    struct part *part = calloc(w->partitions, sizeof *part);
+    uint8_t *text = malloc(TEXT + 2 * (size_t)RECORD_BLOCK);
+    struct combine combine;
+    struct best *best = w->top > 0 ? best_open(w->top, st->memory_most / BEST_PARTS) : NULL;
+    if (r == NULL || part == NULL || text == NULL || (w->top > 0 && best == NULL) ||
+        combine_read(w->combine, &combine) < 0) {
+        free(r);
+        free(part);
+        free(text);
+        best_close(best);
+        return NULL;
+    }
+    *r = (struct result){.st = st, .c = c, .wish = *w, .part = part, .text = text, .best = best};
+    for (uint32_t i = 0; i < w->partitions; i++) {
+        part[i].last = &part[i].first;
+    }
+    shelf_open(&r->shelf, &st->spool, 1, NULL);
+    r->combine = combine;
+    reduce_open(&r->reduce, &r->combine, NULL, 0, sink, r);
+    record_reader_init(&r->block);
+    return r;
+}
+
+static void result_free(struct result *r)
+{
+    struct stream *st = r->st;
+    cw_timer_stop(st->s, r->next);
+    if (r->file != NULL) {
+        st->host->abandon(st->host->context, r->file);
+    }
+    for (uint32_t i = 0; i < r->wish.partitions; i++) {
+        part_clear(r, &r->part[i]);
+    }
+    charge(r, -(int64_t)r->charged);
+    shelf_reader_close(r->reader);
+    shelf_close(&r->shelf);
+    best_close(r->best);
+    free(r->part);
+    free(r->memory);
+    free(r->text);
+    free(r);
+}
+
+void result_drop(struct result *r)
+{
+    r->dropped = true;
+    if (!r->away || r->st->closing) { /* when the service closes, its work has ended */
+        result_free(r);
+    }
+}
+
+/* ---- Work -------------------------------------------------------------------------------------------------------- */
+
+/* Adds a record to those that are sorted; a full batch goes to the spool. */
+static int keep(struct result *r, cw_bytes key, cw_bytes value)
+{
+    int rc = batch_add(&r->batch, key, value);
+    if (rc != -ENOSPC) {
+        return rc;
+    }
+    batch_sort(&r->batch);
+    rc = shelf_put(&r->shelf, &r->batch);
+    batch_clear(&r->batch);
+    return rc < 0 ? rc : batch_add(&r->batch, key, value);
+}
+
+/* Takes the records of a partition that is whole. */
+static void absorb(void *arg)
+{
+    struct result *r = arg;
+    struct record_reader reader;
+    int rc = 0;
+    record_reader_init(&reader);
+    for (const struct chunk *c = r->absorbing->first; c != NULL && rc == 0; c = c->next) {
+        record_reader_block(&reader, c->bytes, c->size);
+        while (rc == 0 && (rc = record_reader_next(&reader)) == 1) {
+            rc = keep(r, (cw_bytes){reader.key, reader.key_length}, (cw_bytes){reader.value, reader.value_length});
+        }
+    }
+    r->status = rc;
+}
+
+static void put_text(struct result *r, cw_bytes key, cw_bytes value)
+{
+    memcpy(r->text + r->text_used, key.bytes, key.length);
+    r->text_used += key.length;
+    r->text[r->text_used++] = '\t';
+    if (value.length > 0) {
+        memcpy(r->text + r->text_used, value.bytes, value.length);
+    }
+    r->text_used += value.length;
+    r->text[r->text_used++] = '\n';
+    r->keys++;
+}
+
+/* A key, and its value in the result. */
+static int sink(void *context, cw_bytes key, cw_bytes value)
+{
+    struct result *r = context;
+    if (r->best != NULL) {
+        return best_add(r->best, key, value);
+    }
+    put_text(r, key, value);
+    return 0;
+}
+
+/* Reads records until there is enough for one piece of the file. */
+static int read_records(struct result *r)
+{
+    uint64_t before = r->reduce.records_in;
+    int rc = r->reader != NULL ? 0 : shelf_reader_open(&r->shelf, 0, NULL, &r->reader);
+    while (rc == 0 && !r->read && r->text_used < TEXT && r->reduce.records_in - before < TEXT) {
+        rc = record_reader_next(&r->block);
+        if (rc == 1) {
+            rc = reduce_add(&r->reduce, (cw_bytes){r->block.key, r->block.key_length},
+                            (cw_bytes){r->block.value, r->block.value_length});
+            continue;
+        }
+        if (rc < 0) {
+            return rc;
+        }
+        struct record_writer w;
+        cw_bytes key;
+        record_writer_init(&w, r->records, sizeof r->records);
+        int more = shelf_reader_next(r->reader, &w, &key);
+        if (more < 0) {
+            return more;
+        }
+        record_reader_block(&r->block, r->records, w.used);
+        if (w.used == 0 && more == 0) {
+            r->read = true;
+            rc = reduce_end(&r->reduce);
+        }
+    }
+    return rc;
+}
+
+/* Makes the next piece of the file; with the last one it gets its name. */
+static void write_piece(void *arg)
+{
+    struct result *r = arg;
+    const struct vectors_host *h = r->st->host;
+    int rc = r->give_up ? -ECANCELED : 0;
+    if (rc == 0 && r->reader == NULL) {
+        batch_sort(&r->batch);
+        shelf_keep(&r->shelf, &r->batch);
+    }
+    r->text_used = 0;
+    rc = rc < 0 || r->read ? rc : read_records(r);
+    cw_bytes key, value;
+    while (rc == 0 && r->read && r->best != NULL && r->text_used < TEXT && best_get(r->best, r->given, &key, &value)) {
+        put_text(r, key, value);
+        r->given++;
+    }
+    rc = rc < 0 || r->file != NULL ? rc : h->begin(h->context, r->st->folder, r->wish.to, &r->file);
+    for (size_t at = 0; rc == 0 && at < r->text_used; at += h->piece) {
+        size_t left = r->text_used - at;
+        rc = h->write(h->context, r->file, r->text + at, left < h->piece ? left : h->piece);
+    }
+    r->bytes += r->text_used;
+    if (rc < 0 && r->file != NULL) {
+        h->abandon(h->context, r->file);
+        r->file = NULL;
+    } else if (rc == 0 && r->read && r->text_used < TEXT) {
+        rc = h->end(h->context, r->file);
+        r->file = NULL;
+        r->ended = true;
+    }
+    r->status = rc;
+}
+
+static void go_on(struct result *r);
+
+static void work_done(cw_svc *s, void *state, void *arg)
+{
+    struct result *r = arg;
+    (void)s;
+    (void)state;
+    r->away = false;
+    if (r->absorbing != NULL) {
+        part_clear(r, r->absorbing);
+        r->absorbing = NULL;
+        r->absorbed++;
+    }
+    if (r->dropped) {
+        result_free(r);
+    } else if (r->status < 0 || r->ended) {
+        collector_written(r->c, r->status);
+    } else {
+        go_on(r);
+    }
+}
+
+static void put_away(struct result *r, void (*work)(void *arg), uint64_t cost)
+{
+    int rc = cw_offload(r->st->s, work, work_done, r, CW_NS((int64_t)cost));
+    r->away = rc == 0;
+    if (rc < 0) {
+        r->absorbing = NULL; /* and the tick tries again */
+    }
+}
+
+/* Memory for the records of the result, of which there are no more than of all inputs. */
+static bool allocate(struct result *r)
+{
+    uint64_t bytes = stream_batch_bytes(r->st, r->c != NULL ? r->c->bytes : 0);
+    r->memory = bytes > 0 ? malloc(bytes) : NULL;
+    if (r->memory != NULL) {
+        charge(r, (int64_t)bytes);
+        batch_open(&r->batch, r->memory, bytes, 1, NULL);
+    }
+    return r->memory != NULL;
+}
+
+static void next_work(cw_svc *s, void *state, void *arg)
+{
+    struct result *r = arg;
+    (void)s;
+    (void)state;
+    r->next = NULL;
+    if (r->away) {
+        return;
+    }
+    if (r->memory == NULL && !allocate(r)) {
+        collector_written(r->c, -ENOBUFS);
+        return;
+    }
+    for (uint32_t i = 0; i < r->wish.partitions && r->absorbed < r->whole; i++) {
+        if (r->part[i].whole && !r->part[i].taken) {
+            r->absorbing = &r->part[i];
+            put_away(r, absorb, r->absorbing->bytes * NS_PER_BYTE);
+            r->part[i].taken = r->away;
+            break;
+        }
+    }
+    if (!r->away && r->writing && r->absorbed == r->wish.partitions) {
+        put_away(r, write_piece, (uint64_t)TEXT / 4 * NS_PER_BYTE + (uint64_t)SYNC.ns);
+    }
+    if (!r->away && (r->writing || r->absorbed < r->whole)) {
+        r->next = cw_timer_start(s, CW_MS(1), next_work, r); /* too much is under way */
+    }
+}
+
+/* A timer begins the next piece: so when the service is unloaded, the server waits for one piece. */
+static void go_on(struct result *r)
+{
+    if (r->next == NULL && !r->away) {
+        r->next = cw_timer_start(r->st->s, CW_NS(0), next_work, r);
+    }
+}
+
+/* ---- What comes -------------------------------------------------------------------------------------------------- */
+
+int result_put(struct result *r, uint32_t partition, const uint8_t *bytes, size_t size, bool last)
+{
+    struct part *p = &r->part[partition];
+    if (size > 0) {
+        struct chunk *c = r->st->memory + size <= r->st->memory_most ? malloc(sizeof *c + size) : NULL;
+        if (c == NULL) {
+            return -ENOBUFS;
+        }
+        c->next = NULL;
+        c->size = size;
+        memcpy(c->bytes, bytes, size);
+        *p->last = c;
+        p->last = &c->next;
+        p->bytes += size;
+        charge(r, (int64_t)size);
+    }
+    if (last) {
+        p->whole = true;
+        r->whole++;
+        go_on(r);
+    }
+    return 0;
+}
+
+void result_cut(struct result *r)
+{
+    for (uint32_t i = 0; i < r->wish.partitions && !STREAM_MUTANT(REST_KEPT); i++) {
+        if (!r->part[i].whole) {
+            part_clear(r, &r->part[i]);
+        }
+    }
+}
+
+void result_write(struct result *r)
+{
+    r->writing = true;
+    go_on(r);
+}
+
+void result_give_up(struct result *r)
+{
+    r->give_up = true;
+}

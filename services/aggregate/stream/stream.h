@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stream.h - the sorted engine on one server: records of a key and a value, from a file of each contributor, sorted and
+ * combined on their way to one server, which writes them to a file. The service `aggregate` hands its upcalls on.
+ *
+ *     open        stream_open(&st, s)                   event       stream_event(st, ev)
+ *     on_packet   stream_packet(st, p, rx)              on_writable stream_writable(st)
+ *     close       stream_close(st)
+ *
+ * Options of the service: `data`, the folder of the files; `spool`, the folder for sorted records that have no room in
+ * memory, and `spool_limit`, the most bytes there; `memory`, the most bytes of records and results in memory.
+ */
+#ifndef SERVICES_AGGREGATE_STREAM_STREAM_H
+#define SERVICES_AGGREGATE_STREAM_STREAM_H
+
+#include "cubeway/service.h"
+
+struct stream;
+
+/*
+ * Borrows s until stream_close(). -EINVAL: an option is wrong, and the log says what is right; -E2BIG: the torus has
+ * more servers than a message has room for; -ENOMEM, or what transport_open() says.
+ */
+CW_MUST_CHECK int stream_open(struct stream **out, cw_svc *s);
+/* Ends everything. NULL is allowed. */
+void stream_close(struct stream *st);
+
+cw_verdict stream_packet(struct stream *st, cw_packet *p, const cw_rx *rx);
+void stream_event(struct stream *st, const cw_event *ev);
+void stream_writable(struct stream *st);
+
+/* The command `run`: on_command()'s result. number: of the order, which no other order at this server has. */
+int stream_command(struct stream *st, cw_request *r, int argc, const char *const *argv, uint32_t number);
+/* Ends a run that was ordered here. -ENOENT: there is none of this number. */
+int stream_cancel(struct stream *st, uint32_t number);
+/* A row for each run that this server has to do with; *first says whether a row was begun before. */
+void stream_status(const struct stream *st, cw_request *r, bool *first);
+
+/* What operators and tests see. */
+struct stream_overview {
+    unsigned tasks, junctions, collectors;
+    uint64_t memory; /* bytes of windows and results */
+};
+void stream_look(const struct stream *st, struct stream_overview *out);
+
+#endif

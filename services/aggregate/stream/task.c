@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * task.c - what a contributor does with its input: it is read, mapped and sorted by pieces of work (cw_offload()), one
+ * after the other, and kept until the run has ended. So a new attempt needs nobody's memory but the contributor's.
+ */
+#include "services/aggregate/sorted/mapper.h"
+#include "services/aggregate/sorted/spool.h"
+#include "services/aggregate/stream/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PIECE = 1 << 20,  /* bytes that are read and mapped by one piece of work */
+    NS_PER_BYTE = 10, /* what that takes, for the simulator's clock */
+};
+
+struct task {
+    struct list_node link; /* the first member */
+    struct stream *st;
+    struct run_name run;
+    struct wish wish;
+    struct transport_reply_to reply;
+    bool ready;   /* the input is sorted, and the root was told */
+    bool away;    /* work has it: it is not freed before that has ended */
+    bool dropped; /* it is freed when the last work has ended */
+    bool ended;   /* for the work: the input has */
+    unsigned sources;
+    int status; /* of the work */
+    cw_time asked;
+    struct spool_file *file;
+    uint64_t length, offset;
+    uint8_t *piece;
+    struct mapper mapper;
+    struct combine combine;
+    void *memory;
+    uint64_t memory_bytes;
+    struct batch batch;
+    struct shelf shelf;
+    uint64_t records;
+    cw_timer *next;
+};
+
+struct source {
+    struct task *t;
+    struct shelf_reader *reader;
+    uint32_t partition;
+    void (*ready)(void *arg);
+    void *arg;
+    bool away, closed, last;
+    int status;
+    struct record_writer writer;
+    uint8_t bytes[RECORD_BLOCK];
+};
+
+static struct task *task_at(struct list_node *n)
+{
+    return (struct task *)(void *)n;
+}
+
+struct task *task_find(struct stream *st, const struct run_name *run)
+{
+    for (struct list_node *n = list_first(&st->tasks); n != NULL; n = list_next(&st->tasks, n)) {
+        if (run_name_equal(&task_at(n)->run, run) && !task_at(n)->dropped) {
+            return task_at(n);
+        }
+    }
+    return NULL;
+}
+
+bool task_is_ready(const struct task *t)
+{
+    return t->ready;
+}
+
+static void task_free(struct task *t)
+{
+    struct stream *st = t->st;
+    cw_timer_stop(st->s, t->next);
+    if (t->file != NULL) {
+        st->spool.host->close(st->spool.host->context, t->file);
+    }
+    shelf_close(&t->shelf);
+    st->memory -= t->memory_bytes;
+    list_remove(&t->link);
+    st->task_count--;
+    free(t->memory);
+    free(t->piece);
+    free(t);
+}
+
+void task_drop(struct task *t)
+{
+    t->dropped = true;
+    if (!t->away && t->sources == 0) {
+        task_free(t);
+    }
+}
+
+/* ---- The input --------------------------------------------------------------------------------------------------- */
+
+static int sink(void *context, cw_bytes key, cw_bytes value)
+{
+    struct task *t = context;
+    int rc = batch_add(&t->batch, key, value);
+    t->records += rc == 0;
+    return rc;
+}
+
+/* Work: makes room in the batch. */
+static int spill(struct task *t)
+{
+    batch_sort(&t->batch);
+    int rc = shelf_put(&t->shelf, &t->batch);
+    batch_clear(&t->batch);
+    return rc;
+}
+
+/* Work: maps a piece, and spills when the batch is full. */
+static int map(struct task *t, const uint8_t *bytes, size_t length)
+{
+    for (;;) {
+        size_t used = 0;
+        int rc = bytes != NULL ? mapper_feed(&t->mapper, bytes, length, &used) : mapper_end(&t->mapper);
+        if (rc != -ENOSPC) {
+            return rc;
+        }
+        if (bytes != NULL) {
+            bytes += used;
+            length -= used;
+        }
+        rc = spill(t);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+}
+
+/* Work: opens the input, or maps the next piece of it; at its end sorts what is in memory. */
+static void work(void *arg)
+{
+    struct task *t = arg;
+    const struct spool_host *h = t->st->spool.host;
+    if (t->file == NULL) {
+        t->status = h->input(h->context, t->st->folder, t->wish.from, &t->file, &t->length);
+        return;
+    }
+    uint64_t left = t->length - t->offset, length = left < PIECE ? left : PIECE;
+    t->status = length == 0 ? 0 : h->read(h->context, t->file, t->offset, t->piece, length);
+    t->offset += length;
+    t->status = t->status < 0 || length == 0 ? t->status : map(t, t->piece, (size_t)length);
+    if (t->status == 0 && t->offset == t->length) {
+        t->status = map(t, NULL, 0);
+        batch_sort(&t->batch);
+        shelf_keep(&t->shelf, &t->batch);
+        t->ended = true;
+    }
+}
+
+static void work_done(cw_svc *s, void *state, void *arg);
+
+/* Tells the root how it has ended, and forgets the task when it has not ended well. */
+static void answer(struct task *t, int status)
+{
+    struct letter l = {.kind = LETTER_PREPARED, .run = t->run, .records = t->records, .bytes = t->length};
+    bool of_input = status == -EMSGSIZE || status == -EINVAL || status == -EBADMSG || status == -ENODATA;
+    l.line = of_input && t->file != NULL ? t->mapper.line : 0;
+    stream_answer(t->st, &t->reply, status, &l);
+    t->ready = status == 0;
+    if (status < 0) {
+        task_drop(t);
+    }
+}
+
+static void put_away(struct task *t)
+{
+    uint64_t left = t->length - t->offset;
+    int rc = cw_offload(t->st->s, work, work_done, t, CW_NS((int64_t)((left < PIECE ? left : PIECE) * NS_PER_BYTE)));
+    t->away = rc == 0;
+    if (rc < 0) {
+        answer(t, rc == -EAGAIN ? -ENOBUFS : rc);
+    }
+}
+
+static void next_piece(cw_svc *s, void *state, void *arg)
+{
+    struct task *t = arg;
+    (void)s;
+    (void)state;
+    t->next = NULL;
+    put_away(t);
+}
+
+/* Takes memory for the records of an input that is open: as much as it may need, or its share of all. */
+static int allocate(struct task *t)
+{
+    struct stream *st = t->st;
+    uint64_t bytes = stream_batch_bytes(st, t->length);
+    t->memory = bytes > 0 ? malloc(bytes) : NULL;
+    if (t->memory == NULL) {
+        return -ENOBUFS;
+    }
+    t->memory_bytes = bytes;
+    st->memory += bytes;
+    batch_open(&t->batch, t->memory, bytes, t->wish.partitions, &t->combine);
+    return 0;
+}
+
+/* A timer begins the next piece: so when the service is unloaded, the server waits for one piece. */
+static void work_done(cw_svc *s, void *state, void *arg)
+{
+    struct task *t = arg;
+    (void)state;
+    t->away = false;
+    if (!t->dropped && t->status == 0 && t->memory == NULL) {
+        t->status = allocate(t);
+    }
+    if (t->dropped) {
+        task_drop(t);
+    } else if (t->status < 0 || t->ended) {
+        answer(t, t->status);
+    } else {
+        t->next = cw_timer_start(s, CW_NS(0), next_piece, t);
+        if (t->next == NULL) {
+            answer(t, -ENOBUFS);
+        }
+    }
+}
+
+/* ---- The beginning, and the end ---------------------------------------------------------------------------------- */
+
+static int check(const struct stream *st, const struct letter *l)
+{
+    struct mapper_kind_of of;
+    struct combine combine;
+    if (l->run.life == 0 || l->servers != st->torus.servers || mapper_read(l->wish.mapper, &of) < 0 ||
+        combine_read(l->wish.combine, &combine) < 0) {
+        return -EPROTO;
+    }
+    for (const struct list_node *n = list_first(&st->tasks); n != NULL; n = list_next(&st->tasks, n)) {
+        if (run_name_equal(&((const struct task *)(const void *)n)->run, &l->run)) {
+            return -EEXIST;
+        }
+    }
+    if (st->spool.host == NULL || st->folder[0] == '\0') {
+        return -EOPNOTSUPP;
+    }
+    return st->task_count < STREAM_RUNS ? 0 : -ENOBUFS;
+}
+
+int task_begin(struct stream *st, const struct letter *l, const struct transport_reply_to *reply)
+{
+    struct mapper_kind_of of;
+    int rc = check(st, l);
+    if (rc < 0) {
+        return rc;
+    }
+    struct task *t = calloc(1, sizeof *t);
+    uint8_t *piece = malloc(PIECE);
+    if (t == NULL || piece == NULL) {
+        free(t);
+        free(piece);
+        return -ENOBUFS;
+    }
+    t->st = st;
+    t->run = l->run;
+    t->wish = l->wish;
+    t->reply = *reply;
+    t->asked = cw_now(st->s);
+    t->piece = piece;
+    rc = mapper_read(l->wish.mapper, &of);
+    rc = rc < 0 ? rc : combine_read(l->wish.combine, &t->combine);
+    mapper_open(&t->mapper, of, sink, t);
+    shelf_open(&t->shelf, &st->spool, l->wish.partitions, &t->combine);
+    list_push_back(&st->tasks, &t->link);
+    st->task_count++;
+    put_away(t);
+    stream_wake(st);
+    return rc;
+}
+
+void task_tick(struct task *t)
+{
+    struct stream *st = t->st;
+    cw_time now = cw_now(st->s);
+    if (!t->dropped && t->run.root != st->self && cw_time_due(cw_time_add(t->asked, STREAM_ASK_EVERY), now)) {
+        const struct letter l = {.kind = LETTER_PROBE, .run = t->run};
+        t->asked = now;
+        (void)stream_say(st, t->run.root, &l);
+    }
+}
+
+void task_root_down(struct stream *st, cw_server root)
+{
+    for (struct list_node *n = list_first(&st->tasks), *next; n != NULL; n = next) {
+        next = list_next(&st->tasks, n);
+        if (task_at(n)->run.root == root) {
+            task_drop(task_at(n));
+        }
+    }
+}
+
+void task_close(struct stream *st)
+{
+    while (!list_is_empty(&st->tasks)) {
+        struct task *t = task_at(list_first(&st->tasks));
+        t->away = false;
+        task_free(t);
+    }
+}
+
+/* ---- Partitions of it -------------------------------------------------------------------------------------------- */
+
+struct source *source_open(struct task *t, uint32_t partition, void (*ready)(void *arg), void *arg)
+{
+    struct source *s = malloc(sizeof *s);
+    if (s == NULL) {
+        return NULL;
+    }
+    s->t = t;
+    s->reader = NULL;
+    s->partition = partition;
+    s->ready = ready;
+    s->arg = arg;
+    s->away = s->closed = s->last = false;
+    s->status = 0;
+    t->sources++;
+    return s;
+}
+
+static void source_free(struct source *s)
+{
+    struct task *t = s->t;
+    shelf_reader_close(s->reader);
+    t->sources--;
+    if (t->dropped) {
+        task_drop(t);
+    }
+    free(s);
+}
+
+void source_close(struct source *s)
+{
+    s->closed = true;
+    if (!s->away || s->t->st->closing) { /* when the service closes, its work has ended */
+        source_free(s);
+    }
+}
+
+/* Work. */
+static void read_block(void *arg)
+{
+    struct source *s = arg;
+    cw_bytes key;
+    s->status = s->reader != NULL ? 0 : shelf_reader_open(&s->t->shelf, s->partition, NULL, &s->reader);
+    record_writer_init(&s->writer, s->bytes, sizeof s->bytes);
+    s->status = s->status < 0 ? s->status : shelf_reader_next(s->reader, &s->writer, &key);
+    s->last = s->status == 0;
+}
+
+static void block_read(cw_svc *svc, void *state, void *arg)
+{
+    struct source *s = arg;
+    (void)svc;
+    (void)state;
+    s->away = false;
+    if (s->closed) {
+        source_free(s);
+    } else {
+        s->ready(s->arg);
+    }
+}
+
+int source_next(struct source *s)
+{
+    if (s->t->shelf.runs == 0) { /* all of it is in memory */
+        read_block(s);
+        return 1;
+    }
+    int rc = cw_offload(s->t->st->s, read_block, block_read, s, CW_NS(RECORD_BLOCK));
+    s->away = rc == 0;
+    return rc;
+}
+
+int source_block(const struct source *s, const uint8_t **bytes, size_t *size, bool *last)
+{
+    *bytes = s->bytes;
+    *size = s->writer.used;
+    *last = s->last;
+    return s->status < 0 ? s->status : 0;
+}

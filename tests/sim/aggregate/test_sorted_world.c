@@ -1,0 +1,591 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_sorted_world.c - runs of the sorted engine on real nodes in a simulated torus where everything goes wrong. Each
+ * seed draws a torus, faults (loss, duplication, delay, cuts, churn, pauses, partitions) and runs: contributors, root,
+ * desk, records, mapper, combination, partitions, who is told to end early. The judge makes the result again, by a sort
+ * of all records of the contributors that the answer names: the file must be that, line by line. Every run must end;
+ * nothing may be left; and when all is well again, a run of all servers must be right at the first attempt.
+ *
+ *   test_sorted_world with the options of seeds.h. Exit code 1: a seed failed.
+ */
+#include "base/prng.h"
+#include "fake_result.h"
+#include "nmu/book.h"
+#include "sanitized.h"
+#include "seeds.h"
+#include "services/aggregate/aggregate.h"
+#include "services/aggregate/dense/dense.h"
+#include "simulator/faults.h"
+#include "simulator/world.h"
+#include "stream_disk.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SERVERS_MOST = 27,
+    DRAWN = 5,
+    RUNS = DRAWN + 8,
+    LINE = 48,
+    LOSS = 3000 /* of a million frames */,
+    SLOW = 20 * 1000 * 1000
+};
+
+/* What a seed has to say. */
+struct ledger {
+    char wrong[SEEDS_WRONG_BYTES];
+    unsigned ordered, succeeded, failed, again, fewer;
+};
+static struct ledger *ledger;
+
+#define WRONG(rule, ...) seeds_fail(ledger->wrong, rule, __VA_ARGS__)
+
+/* A mapper, a combination, and how the judge does it. */
+enum kind { KIND_WORDS, KIND_SUM, KIND_MIN, KIND_MAX, KIND_COUNT, KIND_NONE, KINDS };
+static const struct {
+    const char *map, *combine;
+} kinds[KINDS] = {[KIND_WORDS] = {"words", "sum"}, [KIND_SUM] = {"kv", "sum"},     [KIND_MIN] = {"kv", "min"},
+                  [KIND_MAX] = {"kv", "max"},      [KIND_COUNT] = {"kv", "count"}, [KIND_NONE] = {"kv", "none"}};
+
+struct entry {
+    char key[12];
+    int64_t value;
+};
+
+struct run {
+    uint64_t seed;
+    enum kind kind;
+    unsigned number;
+    cw_server root, desk;
+    uint64_t members;
+    unsigned keys;    /* so many keys there are, at most */
+    unsigned records; /* of a server, at most */
+    bool skewed;      /* one server has nearly all of them */
+    bool without, started;
+    unsigned partitions;
+    cw_time at, cancel; /* cancel: CW_NEVER: not */
+    struct fake_result result;
+    struct node_request_sink sink;
+};
+
+static struct run runs[RUNS];
+static unsigned run_count;
+static struct stream_disk disks[SERVERS_MOST];
+static struct node_object objects[SERVERS_MOST][3];
+
+/* ---- Records ----------------------------------------------------------------------------------------------------- */
+
+static unsigned records_of(const struct run *run, cw_server s)
+{
+    uint64_t word = prng_mix(run->seed, s + 1000);
+    if (run->skewed) {
+        return s == word % 3 ? run->records * 4 : (unsigned)(word % 4);
+    }
+    return word % 8 == 0 ? 0 : run->records / 2 + (unsigned)(word >> 8) % (run->records / 2 + 1);
+}
+
+static struct entry entry_of(const struct run *run, cw_server s, unsigned i)
+{
+    uint64_t word = prng_mix(prng_mix(run->seed, s + 1), i);
+    struct entry r = {.value = run->kind == KIND_WORDS ? 1 : (int64_t)(word >> 24)};
+    snprintf(r.key, sizeof r.key, "k%u", (unsigned)(word % run->keys));
+    return r;
+}
+
+static void put_input(const struct run *run, cw_server s)
+{
+    unsigned n = records_of(run, s);
+    char *text = malloc((size_t)n * LINE + 1), name[16];
+    size_t length = 0;
+    for (unsigned i = 0; i < n; i++) {
+        struct entry r = entry_of(run, s, i);
+        length += (size_t)(run->kind == KIND_WORDS ? sprintf(text + length, "%s%c", r.key, i % 7 == 6 ? '\n' : ' ')
+                                                   : sprintf(text + length, "%s\t%" PRId64 "\n", r.key, r.value));
+    }
+    snprintf(name, sizeof name, "in%u", run->number);
+    stream_disk_put(&disks[s], name, text, length);
+    free(text);
+}
+
+/* ---- The judge --------------------------------------------------------------------------------------------------- */
+
+static int by_key(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    int order = strcmp(x->key, y->key);
+    return order != 0 ? order : x->value < y->value ? -1 : x->value > y->value;
+}
+
+static int64_t combined(enum kind kind, const struct entry *r, unsigned n)
+{
+    int64_t sum = 0;
+    for (unsigned i = 0; i < n; i++) {
+        sum += r[i].value;
+    }
+    return kind == KIND_MIN ? r[0].value : kind == KIND_MAX ? r[n - 1].value : kind == KIND_COUNT ? n : sum;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+/* What the file must have, sorted lines; gives how many. */
+static unsigned must_be(const struct run *run, uint64_t set, char (**out)[LINE])
+{
+    unsigned n = 0, lines = 0;
+    for (cw_server s = 0; s < SERVERS_MOST; s++) {
+        n += set >> s & 1 ? records_of(run, s) : 0;
+    }
+    struct entry *r = calloc(n + 1, sizeof *r);
+    *out = calloc(n + 1, LINE);
+    n = 0;
+    for (cw_server s = 0; s < SERVERS_MOST; s++) {
+        for (unsigned i = 0; (set >> s & 1) && i < records_of(run, s); i++) {
+            r[n++] = entry_of(run, s, i);
+        }
+    }
+    qsort(r, n, sizeof *r, by_key);
+    for (unsigned i = 0, k; i < n; i = k) {
+        for (k = i + 1; run->kind != KIND_NONE && k < n && strcmp(r[i].key, r[k].key) == 0; k++) {
+        }
+        snprintf((*out)[lines++], LINE, "%s\t%" PRId64, r[i].key, combined(run->kind, r + i, k - i));
+    }
+    free(r);
+    qsort(*out, lines, LINE, by_text);
+    return lines;
+}
+
+/* The lines of a file, sorted; keys must ascend in it. */
+static unsigned lines_of(const struct run *run, const struct stream_blob *b, char (**out)[LINE])
+{
+    unsigned n = 0;
+    *out = calloc(b->length + 1, LINE);
+    char last[LINE] = "";
+    for (size_t at = 0; at < b->length;) {
+        size_t length = (size_t)((const uint8_t *)memchr(b->bytes + at, '\n', b->length - at) - (b->bytes + at));
+        snprintf((*out)[n], LINE, "%.*s", (int)length, (const char *)b->bytes + at);
+        size_t key = strcspn((*out)[n], "\t"), key2 = strcspn(last, "\t");
+        int order = memcmp(last, (*out)[n], key < key2 ? key : key2);
+        if (order > 0 || (order == 0 && key2 > key)) {
+            WRONG("order", "run %u: key %s comes after %s", run->number, (*out)[n], last);
+        }
+        snprintf(last, sizeof last, "%s", (*out)[n++]);
+        at += length + 1;
+    }
+    qsort(*out, n, LINE, by_text);
+    return n;
+}
+
+static void compare(const struct run *run, uint64_t set)
+{
+    char name[16];
+    snprintf(name, sizeof name, "out%u", run->number);
+    const struct stream_blob *b = stream_disk_result(&disks[run->root], name);
+    if (b == NULL) {
+        WRONG("file", "run %u: it ended well, and there is no file", run->number);
+        return;
+    }
+    char(*must)[LINE], (*is)[LINE];
+    unsigned n = must_be(run, set, &must), m = lines_of(run, b, &is);
+    if (n != m) {
+        WRONG("sum", "run %u: %u lines, must be %u", run->number, m, n);
+    }
+    for (unsigned i = 0; i < n && i < m; i++) {
+        if (strcmp(must[i], is[i]) != 0) {
+            WRONG("sum", "run %u: '%s', must be '%s'", run->number, is[i], must[i]);
+            break;
+        }
+    }
+    free(must);
+    free(is);
+}
+
+/* The contributors that the answer names: those that were asked, less those that it says are not in it. */
+static uint64_t counted_of(const struct run *run, const struct torus *torus)
+{
+    uint64_t set = run->members;
+    const struct fake_result *r = &run->result;
+    for (unsigned i = 0; i < r->fields; i++) {
+        unsigned x, y, z;
+        if (r->field[i].row > 0 && strcmp(r->field[i].name, "server") == 0 &&
+            sscanf(r->field[i].text, "%u,%u,%u", &x, &y, &z) == 3) {
+            set &= ~(UINT64_C(1) << torus_id(torus, (cw_coord){(uint8_t)x, (uint8_t)y, (uint8_t)z}));
+        }
+    }
+    return set;
+}
+
+/* Ends that a fault explains; everything else is a mistake of ours. */
+static bool is_fault(int rc)
+{
+    return rc == -ECONNRESET || rc == -ETIMEDOUT || rc == -ENETUNREACH || rc == -ECANCELED || rc == -ESTALE;
+}
+
+static void judge(const struct run *run, const struct torus *torus, bool calm, bool lossy)
+{
+    const struct fake_result *r = &run->result;
+    if (!run->started) {
+        return;
+    }
+    ledger->ordered++;
+    if (!r->done) {
+        WRONG("ends", "run %u: nobody was told how it ended", run->number);
+        return;
+    }
+    if (r->rc != 0) {
+        ledger->failed++;
+        if (!is_fault(r->rc) || (calm && run->cancel.ns == INT64_MAX)) {
+            WRONG("ends", "run %u ended with %d", run->number, r->rc);
+        }
+        return;
+    }
+    uint64_t counted = counted_of(run, torus);
+    int64_t attempts = fake_int(r, 0, "attempts");
+    ledger->succeeded++;
+    ledger->again += attempts > 1;
+    ledger->fewer += counted != run->members;
+    if ((counted != run->members && (!run->without || calm)) || (calm && !lossy && attempts != 1)) {
+        WRONG("named", "run %u names %#llx of %#llx, after %d attempts", run->number, (unsigned long long)counted,
+              (unsigned long long)run->members, (int)attempts);
+    }
+    compare(run, counted);
+}
+
+/* ---- What is drawn ----------------------------------------------------------------------------------------------- */
+
+/* As test_aggregate_world.c draws them: odd seeds everything; of the others 2 mod 4 deaths, 2 mod 16 nothing. */
+static bool is_deadly(uint64_t seed)
+{
+    return seed % 4 == 2 && seed % 16 != 2;
+}
+
+static void draw_config(struct world_config *config, uint64_t seed)
+{
+    *config = world_config_default();
+    config->seed = seed;
+    if (seed % 2 == 1) {
+        world_config_draw(config, seed, SERVERS_MOST);
+        config->seed = seed;
+    } else if (seed % 4 == 0) {
+        config->node.mtu = 1500;
+    } else if (is_deadly(seed)) {
+        config->wire.bits_per_second = SLOW; /* so that runs are still under way when servers die */
+    }
+}
+
+static void draw_runs(const struct torus *torus, uint64_t seed, cw_time from, cw_time to)
+{
+    bool deaths = is_deadly(seed);
+    struct prng random = prng_stream(seed, 0, 97);
+    run_count = DRAWN;
+    for (unsigned i = 0; i < DRAWN; i++) {
+        struct run *run = &runs[i];
+        static const unsigned keys[] = {1, 10, 300, 5000, 100000};
+        *run = (struct run){.seed = prng_next(&random), .number = i, .cancel = CW_NEVER};
+        run->kind = (enum kind)prng_below(&random, KINDS);
+        run->keys = keys[prng_below(&random, sizeof keys / sizeof *keys)];
+        run->records = deaths && i % 2 == 0 ? 2500 : 2 + (unsigned)prng_below(&random, 600);
+        run->keys = deaths && i % 2 == 0 ? 100000 : run->keys;
+        run->skewed = prng_below(&random, 4) == 0;
+        run->partitions = 1 + (unsigned)prng_below(&random, prng_below(&random, 3) == 0 ? 200 : 12);
+        run->without = prng_below(&random, deaths ? 4 : 2) != 0;
+        run->root = (cw_server)prng_below(&random, torus->servers);
+        run->desk = (cw_server)prng_below(&random, torus->servers);
+        run->at = cw_time_add(from, prng_span(&random, CW_NS(0), cw_time_since(to, from)));
+        if (prng_below(&random, 8) == 0) {
+            run->cancel = cw_time_add(run->at, prng_span(&random, CW_MS(1), CW_MS(20)));
+        }
+        uint64_t share = 1 + prng_below(&random, 4);
+        for (cw_server s = 0; s < torus->servers; s++) {
+            bool member = prng_below(&random, 4) < share || (s == torus->servers - 1 && run->members == 0);
+            run->members |= (uint64_t)member << s;
+        }
+    }
+}
+
+/* Servers die while runs are under way, and most return soon; some only pause, some lose a cable for a while. */
+static void draw_deaths(struct fault_plan *plan, const struct torus *torus, uint64_t seed)
+{
+    struct prng random = prng_stream(seed, 0, 98);
+    unsigned deaths = 1 + (unsigned)prng_below(&random, 9);
+    for (unsigned i = 0; i < deaths; i++) {
+        const struct run *run = &runs[prng_below(&random, DRAWN)];
+        cw_time at = cw_time_add(run->at, prng_span(&random, CW_MS(1), CW_MS(60)));
+        struct fault f = {.at = at, .kind = FAULT_KILL, .server = (cw_server)prng_below(&random, torus->servers)};
+        for (unsigned k = 0; k < 8 && i % 2 == 0 && (run->members >> f.server & 1) != 0; k++) {
+            f.server = (cw_server)prng_below(&random, torus->servers); /* rather one that is only on the way */
+        }
+        f.link = (cw_link)prng_below(&random, CW_LINK_COUNT);
+        f.span = prng_span(&random, CW_MS(1), CW_MS(60));
+        unsigned kind = (unsigned)prng_below(&random, 8);
+        f.kind = kind == 0 ? FAULT_PAUSE : kind == 1 ? FAULT_CUT : kind == 2 ? FAULT_POWER : FAULT_KILL;
+        struct fault back = f;
+        back.kind = kind == 1 ? FAULT_MEND : FAULT_START;
+        back.at = cw_time_add(at, prng_span(&random, CW_MS(1), CW_MS(200)));
+        if (fault_plan_add(plan, &f) != 0 || (kind != 0 && fault_plan_add(plan, &back) != 0)) {
+            abort();
+        }
+    }
+    fault_plan_sort(plan);
+}
+
+/* ---- A seed ------------------------------------------------------------------------------------------------------ */
+
+static void order(struct world *w, struct run *run)
+{
+    static char text[8 + SERVERS_MOST][64];
+    const char *words[8 + SERVERS_MOST];
+    const struct torus *torus = world_torus(w);
+    char root[TORUS_TEXT];
+    int n = 0;
+    for (cw_server s = 0; s < torus->servers; s++) {
+        if (run->members >> s & 1) {
+            char name[TORUS_TEXT];
+            put_input(run, s);
+            torus_format(torus_coord(torus, s), name);
+            snprintf(text[n++], sizeof *text, "of=%s", name);
+        }
+    }
+    torus_format(torus_coord(torus, run->root), root);
+    snprintf(text[n++], sizeof *text, "from=in%u", run->number);
+    snprintf(text[n++], sizeof *text, "to=%s:out%u", root, run->number);
+    snprintf(text[n++], sizeof *text, "map=%s", kinds[run->kind].map);
+    snprintf(text[n++], sizeof *text, "combine=%s", kinds[run->kind].combine);
+    snprintf(text[n++], sizeof *text, "partitions=%u", run->partitions);
+    snprintf(text[n++], sizeof *text, "limit_ms=2000");
+    if (run->without) {
+        snprintf(text[n++], sizeof *text, "without=1");
+    }
+    words[0] = "run";
+    for (int i = 0; i < n; i++) {
+        words[i + 1] = text[i];
+    }
+    run->sink =
+        (struct node_request_sink){&run->result, fake_result_row, fake_result_int, fake_result_text, fake_result_done};
+    fake_result_init(&run->result);
+    run->started = world_command(w, run->desk, "aggregate", n + 1, words, &run->sink) == 0;
+}
+
+static void cancel(struct world *w, struct run *run)
+{
+    static struct fake_result r;
+    struct node_request_sink sink = {&r, fake_result_row, fake_result_int, fake_result_text, fake_result_done};
+    char number[16];
+    const char *const words[] = {"cancel", number};
+    run->cancel = (cw_time){0};
+    if (run->started && !run->result.done) {
+        snprintf(number, sizeof number, "%u", 1u); /* as long as this server has ordered nothing else */
+        fake_result_init(&r);
+        (void)world_command(w, run->desk, "aggregate", 2, words, &sink);
+    }
+}
+
+/* Orders and cancels what is due. */
+static void look_at_clock(struct world *w)
+{
+    for (unsigned i = 0; i < run_count; i++) {
+        struct run *run = &runs[i];
+        if (!run->started && run->result.rows == 0 && !cw_time_before(world_now(w), run->at)) {
+            order(w, run);
+            run->result.rows += run->result.rows == 0;
+        }
+        if (run->cancel.ns != 0 && !cw_time_before(world_now(w), run->cancel)) {
+            cancel(w, run);
+        }
+    }
+}
+
+static int run_for(struct world *w, cw_span span)
+{
+    cw_time end = cw_time_add(world_now(w), span);
+    while (cw_time_before(world_now(w), end) && ledger->wrong[0] == '\0') {
+        look_at_clock(w);
+        if (world_run(w, cw_time_min(end, cw_time_add(world_now(w), CW_MS(2)))) != 0) {
+            const struct world_violation *v = world_violation(w);
+            WRONG("world", "%s", v != NULL ? v->text : "stopped");
+        }
+    }
+    return ledger->wrong[0] != '\0';
+}
+
+static void look_at_rest(struct world *w, cw_server s)
+{
+    static const char *const names[] = {"sorted_tasks", "sorted_vertices", "sorted_roots", "sorted_memory_bytes"};
+    static struct fake_result r;
+    struct node_request_sink sink = {&r, fake_result_row, fake_result_int, fake_result_text, fake_result_done};
+    const char *const words[] = {"totals"};
+    fake_result_init(&r);
+    if (world_command(w, s, "aggregate", 1, words, &sink) != 0 || !r.done) {
+        WRONG("command", "server %u does not answer", s);
+        return;
+    }
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        if (fake_int(&r, 0, names[i]) != 0) {
+            WRONG("rest", "server %u still has %" PRId64 " %s", s, fake_int(&r, 0, names[i]), names[i]);
+        }
+    }
+}
+
+/* All is well: a run of all that live. True: it was right, or wrong in a way that was told. */
+static bool try_last(struct world *w, unsigned turn)
+{
+    for (unsigned i = 0; i < 100 && world_agreeing(w) < world_running(w); i++) {
+        if (run_for(w, CW_MS(100)) != 0) {
+            return true;
+        }
+    }
+    struct run *run = &runs[run_count];
+    *run = (struct run){.seed = turn + 5, .number = run_count++, .keys = 700, .records = 900, .partitions = 10};
+    run->at = world_now(w);
+    run->cancel = CW_NEVER;
+    run->kind = KIND_SUM;
+    for (cw_server s = 0; s < world_torus(w)->servers; s++) {
+        if (world_state(w, s) == WORLD_RUNS) {
+            run->members |= UINT64_C(1) << s;
+            run->root = s;
+            run->desk = turn % 2 == 0 ? s : run->desk;
+        }
+    }
+    run->desk = run->root;
+    if (run->members == 0 || run_for(w, CW_SEC(4)) != 0) {
+        return true;
+    }
+    return run->result.done && run->result.rc == 0;
+}
+
+static void last_words(struct world *w, bool ordinary)
+{
+    const struct wire_harm none = {.loss = 0};
+    for (cw_server s = 0; s < world_torus(w)->servers; s++) {
+        for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+            world_harm(w, s, link, &none);
+        }
+    }
+    for (unsigned turn = 0; turn < (ordinary ? 1 : 6); turn++) {
+        if (try_last(w, turn)) {
+            return;
+        }
+    }
+    const struct run *run = &runs[run_count - 1];
+    WRONG("alive", "all being well, the last run %s, with %d", run->result.done ? "ended" : "did not end",
+          run->result.rc);
+}
+
+static const struct node_object *objects_of(void *context, cw_server s)
+{
+    (void)context;
+    return objects[s];
+}
+
+static const char *option_of(void *context, const char *service, const char *name)
+{
+    (void)context;
+    (void)service;
+    return strcmp(name, "data") == 0     ? "/data"
+           : strcmp(name, "spool") == 0  ? "/spool"
+           : strcmp(name, "memory") == 0 ? "128M"
+                                         : NULL;
+}
+
+static void open_config(struct world_config *config, uint64_t seed)
+{
+    static const struct world_service services[] = {{.table = &aggregate_service}};
+    static const struct book_grant grants[] = {
+        {.from = AGGREGATE_JOB, .to = AGGREGATE_JOB, .port = AGGREGATE_PORT_STREAM, .all_processes = true},
+        {.from = AGGREGATE_JOB, .to = AGGREGATE_JOB, .port = AGGREGATE_PORT_STREAM_CALL, .all_processes = true}};
+    draw_config(config, seed);
+    config->services = services;
+    config->service_count = 1;
+    config->grants = grants;
+    config->grant_count = 2;
+    config->option = option_of;
+    config->objects = objects_of;
+    for (cw_server s = 0; s < SERVERS_MOST; s++) {
+        stream_disk_open(&disks[s]);
+        objects[s][0] = (struct node_object){VECTORS_HOST_NAME, VECTORS_HOST_VERSION, &disks[s].results};
+        objects[s][1] = (struct node_object){SPOOL_HOST_NAME, SPOOL_HOST_VERSION, &disks[s].spool};
+    }
+}
+
+static void run_world(uint64_t seed)
+{
+    struct world_config config;
+    struct world *w;
+    open_config(&config, seed);
+    if (world_open(&w, &config) != 0) {
+        WRONG("world", "it does not open");
+        return;
+    }
+    cw_time from = {CW_MS(50).ns}, to = {CW_MS(450).ns};
+    struct fault_plan plan = {.count = 0};
+    draw_runs(world_torus(w), seed, from, to);
+    if (is_deadly(seed)) {
+        draw_deaths(&plan, world_torus(w), seed);
+    } else if (seed % 4 != 2 &&
+               fault_plan_draw(&plan, world_torus(w), &config.node.timers, prng_mix(seed, 2), from, to) != 0) {
+        abort();
+    }
+    world_start_all(w, CW_MS(20));
+    bool calm = seed % 16 == 2, lossy = seed % 32 == 18;
+    for (cw_server s = 0; s < world_torus(w)->servers && lossy; s++) {
+        for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+            world_harm(w, s, link, &(struct wire_harm){.loss = LOSS});
+        }
+    }
+    fault_plan_schedule(&plan, w);
+    if (run_for(w, CW_MS(500)) == 0 && run_for(w, CW_SEC(5)) == 0) {
+        last_words(w, seed % 2 == 0);
+    }
+    for (unsigned i = 0; i < run_count && ledger->wrong[0] == '\0'; i++) {
+        judge(&runs[i], world_torus(w), calm, lossy);
+    }
+    for (cw_server s = 0; s < world_torus(w)->servers && ledger->wrong[0] == '\0'; s++) {
+        if (world_state(w, s) == WORLD_RUNS) {
+            look_at_rest(w, s);
+        }
+    }
+    world_close(w);
+    fault_plan_free(&plan);
+    for (cw_server s = 0; s < SERVERS_MOST; s++) {
+        stream_disk_close(&disks[s]);
+    }
+}
+
+static unsigned long long succeeded, failed, again, fewer; /* by all seeds together */
+
+static void add(void)
+{
+    succeeded += ledger->succeeded;
+    failed += ledger->failed;
+    again += ledger->again;
+    fewer += ledger->fewer;
+}
+
+static void say(void)
+{
+    printf("%u runs, %u succeeded, %u failed; results after several attempts %u, without some %u", ledger->ordered,
+           ledger->succeeded, ledger->failed, ledger->again, ledger->fewer);
+}
+
+int main(int argc, char **argv)
+{
+    ledger = seeds_share(sizeof *ledger);
+    struct seeds seeds = {.count = SANITIZED ? 3 : 10,
+                          .ledger = ledger,
+                          .ledger_bytes = sizeof *ledger,
+                          .wrong = ledger->wrong,
+                          .run = run_world,
+                          .add = add,
+                          .say = say};
+    if (seeds_read(&seeds, argc, argv) != 0) {
+        return 2;
+    }
+    int rc = seeds_run(&seeds);
+    printf("%llu runs succeeded, %llu failed; %llu results after several attempts, %llu without some contributors\n",
+           succeeded, failed, again, fewer);
+    return rc;
+}

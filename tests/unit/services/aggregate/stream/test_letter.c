@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/aggregate/stream/letter.h"
+
+#include "suite.h"
+
+#include <errno.h>
+#include <string.h>
+
+static uint8_t bytes[LETTER_BYTES_MOST + 1];
+static struct letter out;
+
+static int again(const struct letter *l)
+{
+    ck_assert_uint_le(letter_size(l), LETTER_BYTES_MOST);
+    letter_encode(l, bytes);
+    return letter_decode(bytes, letter_size(l), &out);
+}
+
+static struct letter order(void)
+{
+    struct letter l = {.kind = LETTER_ORDER, .servers = 70, .members = {5, 1}};
+    l.wish = (struct wish){.desk_life = 3, .desk_number = 4, .limit_ms = 30000, .top = 9, .partitions = 96};
+    l.wish.flags = LETTER_WITHOUT;
+    strcpy(l.wish.from, "in");
+    strcpy(l.wish.to, "out.txt");
+    strcpy(l.wish.mapper, "words");
+    strcpy(l.wish.combine, "sum");
+    return l;
+}
+
+START_TEST(orders)
+{
+    struct letter l = order();
+    ck_assert_int_eq(again(&l), 0);
+    ck_assert(out.members[0] == 5 && out.members[1] == 1 && out.servers == 70);
+    ck_assert(out.wish.desk_life == 3 && out.wish.desk_number == 4 && out.wish.top == 9);
+    ck_assert(out.wish.limit_ms == 30000 && out.wish.partitions == 96 && out.wish.flags == LETTER_WITHOUT);
+    ck_assert_str_eq(out.wish.from, "in");
+    ck_assert_str_eq(out.wish.to, "out.txt");
+    ck_assert_str_eq(out.wish.mapper, "words");
+    ck_assert_str_eq(out.wish.combine, "sum");
+    memset(l.wish.from, 'a', LETTER_NAME_MOST);
+    memset(l.wish.combine, 'b', LETTER_WORD_MOST);
+    l.servers = MESSAGE_SERVERS_MOST;
+    ck_assert_int_eq(again(&l), 0);
+    ck_assert_str_eq(out.wish.combine, l.wish.combine);
+}
+END_TEST
+
+START_TEST(answers)
+{
+    struct letter l = {.kind = LETTER_ORDERED, .who = 3, .attempts = 2, .took_ns = 5, .records = 6, .keys = 7};
+    l.bytes = 8;
+    l.servers = 27;
+    l.members[0] = 9;
+    l.refusals = LETTER_REFUSALS_MOST;
+    for (unsigned i = 0; i < l.refusals; i++) {
+        l.refusal[i] = (struct refusal){i % 27, ENOENT, i};
+    }
+    ck_assert_int_eq(again(&l), 0);
+    ck_assert(out.who == 3 && out.attempts == 2 && out.took_ns == 5 && out.records == 6 && out.keys == 7);
+    ck_assert(out.bytes == 8 && out.members[0] == 9 && out.refusals == l.refusals);
+    ck_assert(out.refusal[63].server == 63 % 27 && out.refusal[63].status == ENOENT && out.refusal[63].line == 63);
+    l = (struct letter){.kind = LETTER_PREPARED, .records = 1, .bytes = 2, .line = 3};
+    ck_assert_int_eq(again(&l), 0);
+    ck_assert(out.records == 1 && out.bytes == 2 && out.line == 3);
+}
+END_TEST
+
+START_TEST(others)
+{
+    struct letter l = {.kind = LETTER_ANNOUNCE, .run = {4, 5, 6}, .attempt = 7, .partitions = 8, .each = 4096};
+    l.servers = 27;
+    l.members[0] = 3;
+    l.dead[0] = 4;
+    strcpy(l.wish.combine, "topk:3");
+    ck_assert_int_eq(again(&l), 0);
+    ck_assert(out.run.root == 4 && out.run.life == 5 && out.run.number == 6 && out.attempt == 7);
+    ck_assert(out.partitions == 8 && out.each == 4096 && out.members[0] == 3 && out.dead[0] == 4);
+    ck_assert_str_eq(out.wish.combine, "topk:3");
+    l = (struct letter){.kind = LETTER_BLOCK, .tree = 5, .last = true, .partition = 9, .sequence = 10};
+    ck_assert_int_eq(again(&l), 0);
+    ck_assert(out.tree == 5 && out.last && out.partition == 9 && out.sequence == 10);
+    ck_assert_uint_eq(letter_size(&l), LETTER_BLOCK_BYTES);
+    l.kind = LETTER_GRANT;
+    ck_assert_int_eq(again(&l), 0);
+    ck_assert(!out.last);
+    l = (struct letter){.kind = LETTER_VOID, .status = EIO, .who = 3};
+    ck_assert_int_eq(again(&l), 0);
+    ck_assert(out.status == EIO && out.who == 3);
+    l = (struct letter){.kind = LETTER_END, .status = ECANCELED};
+    ck_assert_int_eq(again(&l), 0);
+    ck_assert_uint_eq(out.status, ECANCELED);
+    l = (struct letter){.kind = LETTER_PROBE, .attempt = 2};
+    ck_assert_int_eq(again(&l), 0);
+    l = (struct letter){.kind = LETTER_CANCEL, .wish = {.desk_life = 1, .desk_number = 2}};
+    ck_assert_int_eq(again(&l), 0);
+    ck_assert(out.wish.desk_life == 1 && out.wish.desk_number == 2);
+}
+END_TEST
+
+/* With one byte changed it is refused. */
+static void refused(const struct letter *l, size_t at, uint8_t byte)
+{
+    letter_encode(l, bytes);
+    bytes[at] = byte;
+    ck_assert_int_eq(letter_decode(bytes, letter_size(l), &out), -EPROTO);
+}
+
+START_TEST(impossible)
+{
+    const struct letter l = order();
+    struct letter block = {.kind = LETTER_BLOCK, .tree = 1}, announce = {.kind = LETTER_ANNOUNCE, .partitions = 1};
+    announce.each = LETTER_EACH_LEAST;
+    announce.servers = 27;
+    strcpy(announce.wish.combine, "sum");
+    refused(&l, 0, 0x21);        /* another version */
+    refused(&l, 0, 0x1c);        /* no kind */
+    refused(&l, 1, 1);           /* what must be 0 */
+    refused(&l, 36, 0xff);       /* too long a limit */
+    refused(&l, 45, 0xff);       /* too many partitions */
+    refused(&l, 48, 2);          /* no flag */
+    refused(&l, 49, 1);          /* what must be 0 */
+    refused(&l, 52, 0);          /* no input */
+    refused(&l, 53, 255);        /* lengths that are not those of the names */
+    refused(&l, 62, 0xff);       /* too many servers */
+    refused(&l, 72, 0x80);       /* a bit of no server */
+    refused(&l, 80, 0);          /* a NUL in a name */
+    refused(&block, 24, 6);      /* no tree */
+    refused(&block, 25, 2);      /* no bool */
+    refused(&block, 28, 1);      /* too high a partition */
+    refused(&announce, 27, 0);   /* no partitions */
+    refused(&announce, 30, 0);   /* too short blocks */
+    refused(&announce, 32, 200); /* a length that is not that of the name */
+    for (size_t size = 0; size < letter_size(&l); size++) {
+        letter_encode(&l, bytes);
+        ck_assert_int_eq(letter_decode(bytes, size, &out), -EPROTO);
+    }
+    ck_assert_int_eq(letter_decode(bytes, letter_size(&l) + 1, &out), -EPROTO);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(orders), SUITE_TEST(answers), SUITE_TEST(others),
+                                          SUITE_TEST(impossible)};
+SUITE_MAIN("letter", tests)

@@ -164,6 +164,9 @@ void host_gather_objects(struct host *h)
     CHECK(count < HOST_OBJECTS);
     vector_host_open(&h->vectors, h->config.place == CONFIG_WHOLE);
     h->object[count++] = (struct node_object){VECTORS_HOST_NAME, VECTORS_HOST_VERSION, &h->vectors};
+    CHECK(count < HOST_OBJECTS);
+    figures_host_open(&h->figures, h);
+    h->object[count++] = (struct node_object){FIGURES_HOST_NAME, FIGURES_HOST_VERSION, &h->figures};
     if (h->files != NULL) {
         CHECK(count < HOST_OBJECTS);
         h->object[count] = (struct node_object){FILES_HOST_NAME, FILES_HOST_VERSION, file_host_interface(h->files)};

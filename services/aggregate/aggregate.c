@@ -5,6 +5,7 @@
 #include "services/aggregate/dense/dense.h"
 #include "services/aggregate/dense/number.h"
 #include "services/aggregate/order/orders.h"
+#include "services/aggregate/query/query.h"
 #include "services/reply/refuse.h"
 #include "services/reply/servers.h"
 
@@ -15,11 +16,14 @@
 
 enum { NAMES = 200 };
 
+_Static_assert((int)QUERY_PORT == (int)AGGREGATE_PORT_QUERY && (int)QUERY_JOB == (int)AGGREGATE_JOB, "one port");
+
 /* The state of the service. */
 struct aggregate {
     cw_svc *s;
     struct dense *dense;
     struct orders *orders;
+    struct query *query;
     struct collects collects;
 };
 
@@ -186,7 +190,11 @@ static int on_command(cw_svc *s, void *state, cw_request *r, int argc, const cha
     if (strcmp(word, "reduce") == 0 || strcmp(word, "check") == 0 || strcmp(word, "cancel") == 0) {
         return orders_command(a->orders, r, argc, argv);
     }
-    return refuse_request(r, "there are: reduce ..., check ..., cancel ID, status, totals; not '%.80s'", word);
+    if (strcmp(word, "query") == 0) {
+        return query_command(a->query, r, argc, argv);
+    }
+    return refuse_request(r, "there are: reduce ..., check ..., cancel ID, query ..., status, totals; not '%.80s'",
+                          word);
 }
 
 static const cw_command commands[] = {
@@ -195,6 +203,10 @@ static const cw_command commands[] = {
     {"check", "[bytes=N] [to=SERVER|all] [of=SERVER].. [without=1] [limit_ms=N]",
      "Add vectors that every server can compute, and compare the sum with what it must be."},
     {"cancel", "ID", "End a reduction that was begun here."},
+    {"query list", "[on=SERVER].. [within_ms=N]", "The counters, times and feeds of all servers."},
+    {"query feed", "NAME keep_ms=N data=BASE64", "Count these lines for a feed of this server."},
+    {"query", "OP SOURCE [k=N] [p=P].. [by=x|y|z|server] [on=SERVER].. [within_ms=N]",
+     "Ask all servers about a source: count sum mean min max top distinct quantile histogram."},
     {"status", "", "The reductions that this server has to do with, and who is waited for."},
     {"totals", "", "In how many reductions this server is a member, a vertex and the root; bytes of their windows."},
     {NULL, NULL, NULL},
@@ -209,7 +221,9 @@ static int on_open(cw_svc *s, void *state)
     int rc = dense_open(s, &a->dense);
     collects_open(&a->collects, s, a->dense);
     rc = rc < 0 ? rc : orders_open(&a->orders, s, a->dense);
+    rc = rc < 0 ? rc : query_open(&a->query, s);
     if (rc < 0) {
+        orders_close(a->orders);
         dense_close(a->dense);
     }
     return rc;
@@ -219,6 +233,7 @@ static void on_close(cw_svc *s, void *state)
 {
     struct aggregate *a = state;
     (void)s;
+    query_close(a->query);
     orders_close(a->orders);
     dense_close(a->dense);
     collects_close(&a->collects);
@@ -228,6 +243,9 @@ static cw_verdict on_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *r
 {
     struct aggregate *a = state;
     (void)s;
+    if (rx->port == AGGREGATE_PORT_QUERY) {
+        return query_packet(a->query, p, rx);
+    }
     return rx->port == AGGREGATE_PORT_ORDER ? orders_packet(a->orders, p, rx) : dense_packet(a->dense, p, rx);
 }
 
@@ -237,6 +255,7 @@ static void on_event(cw_svc *s, void *state, const cw_event *ev)
     (void)s;
     dense_event(a->dense, ev);
     orders_event(a->orders, ev);
+    query_event(a->query, ev);
 }
 
 static void on_writable(cw_svc *s, void *state)
@@ -245,6 +264,7 @@ static void on_writable(cw_svc *s, void *state)
     (void)s;
     dense_writable(a->dense);
     orders_writable(a->orders);
+    query_writable(a->query);
 }
 
 const cw_service aggregate_service = {

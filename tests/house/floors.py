@@ -11,6 +11,7 @@ PING, BENCH, TRACE, INQUIRY = "services/ping", "services/bench", "services/trace
 KVCACHE, MULTICAST = "services/kvcache", "services/multicast"
 AGGREGATE, AGGREGATE_DENSE = "services/aggregate", "services/aggregate/dense"
 AGGREGATE_ORDER = "services/aggregate/order"
+AGGREGATE_QUERY = "services/aggregate/query"
 MEMCACHED, KVCACHE_DATA = "services/kvcache/memcached", "services/kvcache/data"
 TUNNEL = "services/tunnel"
 CAST, GROUP, FILE = "services/multicast/cast", "services/multicast/group", "services/multicast/file"
@@ -74,7 +75,9 @@ FOLDERS = (
     Folder(MULTICAST, 4, MULTICAST, (CONTRACTS, BASE, REPLY, CAST, GROUP, FILE), False),
     Folder(AGGREGATE_DENSE, 4, AGGREGATE_DENSE, (*GROUND, REPLY, TRANSPORT), False),
     Folder(AGGREGATE_ORDER, 4, AGGREGATE_ORDER, (*GROUND, REPLY, TRANSPORT, AGGREGATE_DENSE), False),
-    Folder(AGGREGATE, 4, AGGREGATE, (CONTRACTS, BASE, REPLY, AGGREGATE_DENSE, AGGREGATE_ORDER), False),
+    Folder(AGGREGATE_QUERY, 4, AGGREGATE_QUERY, (*GROUND, REPLY, TRANSPORT), False),
+    Folder(AGGREGATE, 4, AGGREGATE, (CONTRACTS, BASE, REPLY, AGGREGATE_DENSE, AGGREGATE_ORDER, AGGREGATE_QUERY),
+           False),
     Folder(SERVICE_LIST, 4, SERVICE_LIST,
            (CONTRACTS, BASE, NMU, TRANSPORT, PING, BENCH, TRACE, INQUIRY, SERVICE_JOBS, KVCACHE, CAST, MULTICAST,
             AGGREGATE, AGGREGATE_DENSE, TUNNEL),
@@ -86,7 +89,7 @@ FOLDERS = (
     Folder(CONTROL, 5, CONTROL, (KEYSPACE, BASE, MESSAGE), False),
     Folder(HOST, 5, HOST,
            (*GROUND, STORAGE, WIRE, CORE, BOOT, NMU, SHIM, SEAL, JOBFILE, INQUIRY, SERVICE_JOBS, FILE,
-            AGGREGATE_ORDER, SERVICE_LIST, CONFIG),
+            AGGREGATE_ORDER, AGGREGATE_QUERY, SERVICE_LIST, CONFIG),
            False),
     Folder(DAEMON_COMMANDS, 5, DAEMON_COMMANDS,
            (*GROUND, LINKSTATE, BOOT, NMU, INQUIRY, SERVICE_LIST, CONTROL, HOST), False),

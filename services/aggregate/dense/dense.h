@@ -17,7 +17,7 @@ enum {
     AGGREGATE_JOB = 8,
     AGGREGATE_PORT_EDGE = 0, /* blocks of vectors */
     AGGREGATE_PORT_CALL = 1, /* everything else that reductions say */
-    /* 2 is for questions to all servers, which are not built yet. */
+    AGGREGATE_PORT_QUERY = 2, /* questions to all servers (query/) */
     AGGREGATE_PORT_ORDER = 3, /* what operators ask for (order/) */
 };
 

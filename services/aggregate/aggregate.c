@@ -170,6 +170,7 @@ static int report_totals(struct aggregate *a, cw_request *r)
     cw_request_int(r, "vertices", look.vertices);
     cw_request_int(r, "roots", look.roots);
     cw_request_int(r, "memory_bytes", (int64_t)look.memory);
+    cw_request_int(r, "questions", query_under_way(a->query));
     return 0;
 }
 
@@ -208,7 +209,8 @@ static const cw_command commands[] = {
     {"query", "OP SOURCE [k=N] [p=P].. [by=x|y|z|server] [on=SERVER].. [within_ms=N]",
      "Ask all servers about a source: count sum mean min max top distinct quantile histogram."},
     {"status", "", "The reductions that this server has to do with, and who is waited for."},
-    {"totals", "", "In how many reductions this server is a member, a vertex and the root; bytes of their windows."},
+    {"totals", "",
+     "In how many reductions this server is a member, a vertex and the root; bytes of their windows; questions."},
     {NULL, NULL, NULL},
 };
 

@@ -124,7 +124,7 @@ static int begin(struct asker *a, enum summary_kind summary)
     }
     memcpy(ask.members, a->wish.on, sizeof ask.members);
     for (cw_server s = 0; s < q->torus.servers; s++) {
-        if (!cw_reachable(q->s, torus_coord(&q->torus, s))) {
+        if (s != q->self && !cw_reachable(q->s, torus_coord(&q->torus, s))) {
             query_put(ask.dead, s);
         }
     }

@@ -204,6 +204,11 @@ int query_command(struct query *q, cw_request *r, int argc, const char *const *a
     return rc == -EBUSY ? refuse_with(r, rc, "%d questions are under way at this server", QUERY_POSTS) : rc;
 }
 
+unsigned query_under_way(const struct query *q)
+{
+    return q->posts_count;
+}
+
 cw_verdict query_packet(struct query *q, cw_packet *p, const cw_rx *rx)
 {
     return transport_packet(q->transport, p, rx);

@@ -25,6 +25,9 @@ cw_verdict query_packet(struct query *q, cw_packet *p, const cw_rx *rx);
 void query_event(struct query *q, const cw_event *ev);
 void query_writable(struct query *q);
 
+/* How many questions this server has to do with at present. */
+unsigned query_under_way(const struct query *q);
+
 /* The words "query ...": on_command()'s results. */
 int query_command(struct query *q, cw_request *r, int argc, const char *const *argv);
 

@@ -55,6 +55,7 @@ static struct question question[QUESTIONS];
 static unsigned questions;
 static uint64_t world_seed;
 static unsigned changes[SERVERS_MOST]; /* starts, pauses and ends */
+static bool runs[SERVERS_MOST];        /* it is neither dead nor paused */
 static unsigned deaths;
 
 /* ---- What servers count ------------------------------------------------------------------------------------------ */
@@ -400,14 +401,15 @@ static bool may_be_unknown(const struct question *q)
 static void judge(const struct question *q, bool calm)
 {
     unsigned number = (unsigned)(q - question);
-    bool steady = q->changes == changes[q->asker];
+    bool steady = q->changes == changes[q->asker] && runs[q->asker];
     if (!q->begun) {
         return;
     }
     ledger->asked++;
     if (!q->said.done) {
         if (steady) {
-            WRONG("ends", "question %u has not ended", number);
+            WRONG("ends", "question %u of server %u, asked at %" PRId64 " us, has not ended", number, q->asker,
+                  q->at.ns / 1000);
         }
         ledger->cancelled++;
         return;
@@ -456,6 +458,7 @@ static void on_server(void *context, cw_server s, enum world_server_state state,
     (void)context;
     (void)now;
     changes[s]++;
+    runs[s] = state == WORLD_RUNS;
     deaths += state == WORLD_DEAD;
 }
 

@@ -526,7 +526,7 @@ static void last_question(struct world *w)
             return;
         }
     }
-    if (running != 0) {
+    if (running != 0 && world_agreeing(w) == world_running(w)) { /* views of drawn timers may not come to rest */
         WRONG("alive", "all being well, %d of %d servers answer", __builtin_popcountll(counted(q)),
               __builtin_popcountll(running));
     }

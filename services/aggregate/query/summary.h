@@ -40,6 +40,12 @@ static inline summary_value summary_sum(summary_value a, summary_value b)
     return (summary_value)((unsigned __int128)a + (unsigned __int128)b);
 }
 
+/* Counts that strangers send stay at the largest number there is, so that what was less stays less or equal. */
+static inline uint64_t summary_count(uint64_t a, uint64_t b)
+{
+    return b <= UINT64_MAX - a ? a + b : UINT64_MAX;
+}
+
 static inline bool summary_of_valid(unsigned of)
 {
     return of >= SUMMARY_OF_COUNTER && of <= SUMMARY_OF_FEED;

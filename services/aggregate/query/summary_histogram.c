@@ -78,9 +78,9 @@ int summary_histogram_merge(struct summary_histogram *a, const struct summary_hi
         return -EINVAL;
     }
     for (unsigned i = 0; i < SUMMARY_BUCKETS; i++) {
-        a->bucket[i] += b->bucket[i];
+        a->bucket[i] = summary_count(a->bucket[i], b->bucket[i]);
     }
-    a->count += b->count;
+    a->count = summary_count(a->count, b->count);
     return 0;
 }
 
@@ -128,7 +128,7 @@ int summary_histogram_decode(const uint8_t *bytes, size_t size, struct summary_h
         good = reader_ok(&r) && at >= next && at < SUMMARY_BUCKETS && count > 0;
         if (good) {
             out->bucket[at] = count;
-            out->count += count;
+            out->count = summary_count(out->count, count);
             next = at + 1;
         }
     }

@@ -38,8 +38,8 @@ int summary_number_merge(struct summary_number *a, const struct summary_number *
     if (b->numbers > 0) {
         take_ends(a, b);
     }
-    a->count += b->count;
-    a->numbers += b->numbers;
+    a->count = summary_count(a->count, b->count);
+    a->numbers = summary_count(a->numbers, b->numbers);
     a->sum = summary_sum(a->sum, b->sum);
     return 0;
 }

@@ -42,8 +42,8 @@ void summary_top_sort(struct summary_top *t)
 static struct summary_item lone(const struct summary_item *item, uint64_t floor)
 {
     struct summary_item out = *item;
-    out.count += floor;
-    out.error += floor;
+    out.count = summary_count(out.count, floor);
+    out.error = summary_count(out.error, floor);
     return out;
 }
 
@@ -58,12 +58,24 @@ static size_t unite(const struct summary_top *a, const struct summary_top *b, st
         } else if (order > 0) {
             out[n] = lone(&b->item[k++], a->floor);
         } else {
-            out[n] = a->item[i++];
-            out[n].count += b->item[k].count;
-            out[n].error += b->item[k++].error;
+            const struct summary_item *x = &a->item[i++], *y = &b->item[k++];
+            out[n] = memcmp(&x->length, &y->length, sizeof *x - offsetof(struct summary_item, length)) < 0 ? *x : *y;
+            out[n].count = summary_count(x->count, y->count);
+            out[n].error = summary_count(x->error, y->error);
         }
     }
     return n;
+}
+
+/* Of items that are sorted by hash, all are different. */
+static bool are_different(const struct summary_top *t)
+{
+    for (unsigned i = 1; i < t->used; i++) {
+        if (t->item[i - 1].hash == t->item[i].hash) {
+            return false;
+        }
+    }
+    return true;
 }
 
 int summary_top_merge(struct summary_top *a, struct summary_top *b, struct summary_union *room)
@@ -73,13 +85,18 @@ int summary_top_merge(struct summary_top *a, struct summary_top *b, struct summa
     }
     qsort(a->item, a->used, sizeof *a->item, by_hash);
     qsort(b->item, b->used, sizeof *b->item, by_hash);
+    if (!are_different(a) || !are_different(b)) {
+        summary_top_sort(a);
+        summary_top_sort(b);
+        return -EPROTO;
+    }
     size_t n = unite(a, b, room->item);
     qsort(room->item, n, sizeof *room->item, by_count);
-    a->floor += b->floor;
+    a->floor = summary_count(a->floor, b->floor);
     if (n > SUMMARY_ITEMS) { /* what is left out came at most so often */
         a->floor = room->item[SUMMARY_ITEMS].count;
     }
-    a->lines += b->lines;
+    a->lines = summary_count(a->lines, b->lines);
     a->used = (uint16_t)(n > SUMMARY_ITEMS ? SUMMARY_ITEMS : n);
     memcpy(a->item, room->item, a->used * sizeof *a->item);
     summary_top_sort(b);

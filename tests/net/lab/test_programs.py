@@ -43,6 +43,9 @@ aggregate reduce sum float32 --from grad.f32 --to 0,0,0:sum.f32
 aggregate check --bytes 8k
 aggregate status
 aggregate cancel 3
+query sum node.sent
+query list
+query feed clients
 counters
 drops
 top --rounds 1
@@ -117,7 +120,7 @@ class Programs(lab_kit.Case):
         """Runs it with --json; each line must be an object. Gives these."""
         words = [*words, "--json"] if "service" not in words else [*words[:3], "--json", *words[3:]]
         done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=lab_kit.LIMIT_S,
-                              **more)
+                              stdin=subprocess.DEVNULL, **more)
         self.assertIn(done.returncode, codes, f"{words}: {done.stdout}{done.stderr}")
         for line in done.stdout.splitlines():
             self.assertRegex(line, r"^\{.*\}$", words)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_query.c - questions to all servers of a simulated torus of 1 Gb/s links: from the command to the answer, beside
- * the bound that the tree's depth sets, and what a question every 100 ms takes of the busiest link. `--smoke` only shows
- * that all of it runs.
+ * bench_query.c - questions to all servers of a simulated torus of 1 Gb/s links: from the command to the answer, and
+ * what a question every 100 ms takes of the busiest link. `--smoke` only shows that all of it runs.
  *
  *   bench_query [--smoke]
  */

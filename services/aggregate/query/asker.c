@@ -46,7 +46,7 @@ static void finish(struct asker *a)
     asker_free(a);
 }
 
-/* Aggregate rule 13: the answer comes within the time that was given, whoever is silent. */
+/* Query rule 13: the answer comes within the time that was given, whoever is silent. */
 static void time_over(cw_svc *s, void *state, void *arg)
 {
     struct asker *a = arg;

@@ -8,7 +8,8 @@
  *  ASK   24 within 4 (us) | 28 servers 4 | 32 length of the source 1, 0 (3) | 36 members | .. dead | .. source
  *  PART  24 servers 4 | 28 length of the part 4 | 32 answered | .. without | .. part (part.h)
  *
- *  members, dead, answered, without: sets of `servers` bits, in words of 64 bits: server s is bit s % 64 of word s / 64.
+ *  members, dead, answered, without: sets of `servers` bits, in words of 64 bits: server s is bit s % 64 of word
+ *  s / 64.
  *
  * asker, life and number name the question: the server that asks, its service's incarnation there, and a number that
  * counts up. round is 1 along the tree, and 2 where a server is asked by the asker itself. summary: enum summary_kind.

@@ -92,7 +92,7 @@ void post_free(struct post *p)
 }
 
 /*
- * All that is waited for has come, or its time is over: one letter up, and that is all. Aggregate rule 11: what this
+ * All that is waited for has come, or its time is over: one letter up, and that is all. Query rule 11: what this
  * server says itself is in it once.
  */
 static void finish(struct post *p)
@@ -250,8 +250,8 @@ static void note_servers(struct post *p, const struct letter *part)
 }
 
 /*
- * Aggregate rule 9: a part is taken when none of its servers is in what is there. Rule 12: its servers are noted exactly
- * when it is taken.
+ * Query rule 9: a part is taken when none of its servers is in what is there. Query rule 12: its servers are noted
+ * exactly when it is taken.
  */
 static void take_part(struct post *p, const struct letter *part)
 {
@@ -282,7 +282,7 @@ static void take_part(struct post *p, const struct letter *part)
     }
 }
 
-/* Aggregate rule 10: of the question that the part names. */
+/* Query rule 10: of the question that the part names. */
 static struct post *meant(const struct query *q, const struct letter *part)
 {
     for (struct list_node *n = list_first(&q->posts); n != NULL && QUERY_MUTANT(OTHER_QUESTION);

@@ -26,14 +26,14 @@ struct summary_histogram {
     uint64_t bucket[SUMMARY_BUCKETS]; /* from the least numbers up; that of 0 is number SUMMARY_SIDE */
 };
 
-/* The bucket of a number, and what it holds: numbers above *low, up to *high; below 0 from *low on, and below *high. */
+/* The bucket of a number; and what is in it: above 0 what is above *low, up to *high; below 0 from *low, below *high. */
 unsigned summary_histogram_index(summary_value v);
 void summary_histogram_bounds(unsigned i, summary_value *low, summary_value *high);
 
 void summary_histogram_add(struct summary_histogram *h, summary_value v, uint64_t times);
 /* Adds b to a. -EINVAL: they are of different sources; a has not changed. */
 CW_MUST_CHECK int summary_histogram_merge(struct summary_histogram *a, const struct summary_histogram *b);
-/* About the least number that ppm millionths of all do not exceed (0: the least, 1,000,000: the greatest); 0 of none. */
+/* About the least number that ppm millionths of all do not exceed (0: the least, 1,000,000: the greatest). None: 0. */
 summary_value summary_histogram_quantile(const struct summary_histogram *h, uint32_t ppm);
 
 /* Gives the bytes written, at most SUMMARY_HISTOGRAM_BYTES. */

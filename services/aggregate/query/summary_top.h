@@ -48,8 +48,8 @@ struct summary_union {
     struct summary_item item[2 * SUMMARY_ITEMS];
 };
 /*
- * Adds b to a, and leaves both sorted. -EINVAL: they are of different sources; -EPROTO: an item is in one of them twice;
- * then nothing has changed.
+ * Adds b to a, and leaves both sorted. -EINVAL: they are of different sources; -EPROTO: an item is in one of them
+ * twice; then nothing has changed.
  */
 CW_MUST_CHECK int summary_top_merge(struct summary_top *a, struct summary_top *b, struct summary_union *room);
 /* The items with the largest counts first; of equal ones, the one with the least hash. */

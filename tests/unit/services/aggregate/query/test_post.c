@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_post.c - parts that come: which are taken, and which are not (aggregate rules 9 to 12). */
+/* test_post.c - parts that come: which are taken, and which are not (query rules 9 to 12). */
 #include "query_town.h"
 #include "suite.h"
 

@@ -161,6 +161,8 @@ static void values(void *context, const struct completion *c, const char *kind)
         say_jobs(a);
     } else if (strcmp(kind, "SERVICE") == 0 || (strcmp(kind, "NAME") == 0 && option[0] == '\0')) {
         say_services(a);
+    } else if (strcmp(kind, "SOURCE") == 0) {
+        ask(a, "source", "service", (const char *const[]){"aggregate", "query", "list", "within_ms=400", NULL});
     } else if (strcmp(kind, "ID") == 0) {
         ask(a, "id", "file-status", (const char *const[]){NULL});
     } else if (strcmp(kind, "WORDS") == 0) {

@@ -51,6 +51,7 @@ static const struct book_grant grants[] = {
     {.from = MULTICAST_JOB, .to = MULTICAST_JOB, .port = 1, .all_processes = true}, /* how far its files are */
     {.from = AGGREGATE_JOB, .to = AGGREGATE_JOB, .port = AGGREGATE_PORT_EDGE, .all_processes = true},
     {.from = AGGREGATE_JOB, .to = AGGREGATE_JOB, .port = AGGREGATE_PORT_CALL, .all_processes = true},
+    {.from = AGGREGATE_JOB, .to = AGGREGATE_JOB, .port = AGGREGATE_PORT_QUERY, .all_processes = true},
     {.from = AGGREGATE_JOB, .to = AGGREGATE_JOB, .port = AGGREGATE_PORT_ORDER, .all_processes = true},
     {.from = AGGREGATE_JOB, .to = AGGREGATE_JOB, .port = AGGREGATE_PORT_STREAM, .all_processes = true},
     {.from = AGGREGATE_JOB, .to = AGGREGATE_JOB, .port = AGGREGATE_PORT_STREAM_CALL, .all_processes = true},

@@ -26,6 +26,7 @@
 #include "base/heap.h"
 #include "boot/boot.h"
 #include "daemon/host/build.h"
+#include "daemon/host/figures_host.h"
 #include "daemon/host/host.h"
 #include "daemon/host/inquiry_host.h"
 #include "daemon/host/log.h"
@@ -39,7 +40,7 @@
 enum {
     HOST_STASH = SHIM_BATCH,
     HOST_SERVICES = 32,      /* a node runs no more */
-    HOST_OBJECTS = 6,        /* that the parts of the host may offer, together */
+    HOST_OBJECTS = 7,        /* that the parts of the host may offer, together */
     HOST_SMALL_PACKET = 256, /* bytes of a small packet: received frames that fit are copied into one */
     HOST_RECEIVES = 8,       /* batches received from one link in a turn */
     HOST_PULLS = 64,         /* frames that one server sends in a turn: while it sends, it does not hear */
@@ -152,6 +153,7 @@ struct host {
     struct inquiry_host inquiry;                 /* one of them */
     struct vectors_host vectors;                 /* another */
     struct spool_host spool;                     /* another */
+    struct figures_host figures;                 /* another */
     struct book *book;                           /* grants of built-in services; NULL until the torus is known */
     struct pkt_home *packets;
     struct offload *offload;

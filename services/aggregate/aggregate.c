@@ -5,6 +5,7 @@
 #include "services/aggregate/dense/dense.h"
 #include "services/aggregate/dense/number.h"
 #include "services/aggregate/order/orders.h"
+#include "services/aggregate/query/query.h"
 #include "services/aggregate/stream/stream.h"
 #include "services/reply/refuse.h"
 #include "services/reply/servers.h"
@@ -16,12 +17,15 @@
 
 enum { NAMES = 200 };
 
+_Static_assert((int)QUERY_PORT == (int)AGGREGATE_PORT_QUERY && (int)QUERY_JOB == (int)AGGREGATE_JOB, "one port");
+
 /* The state of the service. */
 struct aggregate {
     cw_svc *s;
     struct dense *dense;
     struct orders *orders;
     struct stream *stream;
+    struct query *query;
     struct collects collects;
 };
 
@@ -174,6 +178,7 @@ static int report_totals(struct aggregate *a, cw_request *r)
     cw_request_int(r, "sorted_vertices", sorted.junctions);
     cw_request_int(r, "sorted_roots", sorted.collectors);
     cw_request_int(r, "sorted_memory_bytes", (int64_t)sorted.memory);
+    cw_request_int(r, "questions", query_under_way(a->query));
     return 0;
 }
 
@@ -203,7 +208,11 @@ static int on_command(cw_svc *s, void *state, cw_request *r, int argc, const cha
     if (strcmp(word, "reduce") == 0 || strcmp(word, "check") == 0 || strcmp(word, "cancel") == 0) {
         return orders_command(a->orders, r, argc, argv);
     }
-    return refuse_request(r, "there are: reduce ..., check ..., run ..., cancel ID, status, totals; not '%.80s'", word);
+    if (strcmp(word, "query") == 0) {
+        return query_command(a->query, r, argc, argv);
+    }
+    return refuse_request(
+        r, "there are: reduce ..., check ..., run ..., cancel ID, query ..., status, totals; not '%.80s'", word);
 }
 
 static const cw_command commands[] = {
@@ -216,8 +225,13 @@ static const cw_command commands[] = {
      "[limit_ms=N]",
      "Sort and combine the records in a file of each server into one file, as words are counted."},
     {"cancel", "ID", "End a reduction or a run that was begun here."},
+    {"query list", "[on=SERVER].. [within_ms=N]", "The counters, times and feeds of all servers."},
+    {"query feed", "NAME keep_ms=N data=BASE64", "Count these lines for a feed of this server."},
+    {"query", "OP SOURCE [k=N] [p=P].. [by=x|y|z|server] [on=SERVER].. [within_ms=N]",
+     "Ask all servers about a source: count sum mean min max top distinct quantile histogram."},
     {"status", "", "The reductions that this server has to do with, and who is waited for."},
-    {"totals", "", "In how many reductions this server is a member, a vertex and the root; bytes of their windows."},
+    {"totals", "",
+     "In how many reductions this server is a member, a vertex and the root; bytes of their windows; questions."},
     {NULL, NULL, NULL},
 };
 
@@ -231,7 +245,9 @@ static int on_open(cw_svc *s, void *state)
     collects_open(&a->collects, s, a->dense);
     rc = rc < 0 ? rc : orders_open(&a->orders, s, a->dense);
     rc = rc < 0 ? rc : stream_open(&a->stream, s);
+    rc = rc < 0 ? rc : query_open(&a->query, s);
     if (rc < 0) {
+        stream_close(a->stream);
         orders_close(a->orders);
         dense_close(a->dense);
     }
@@ -243,6 +259,7 @@ static void on_close(cw_svc *s, void *state)
     struct aggregate *a = state;
     (void)s;
     stream_close(a->stream);
+    query_close(a->query);
     orders_close(a->orders);
     dense_close(a->dense);
     collects_close(&a->collects);
@@ -255,6 +272,9 @@ static cw_verdict on_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *r
     if (rx->port == AGGREGATE_PORT_STREAM || rx->port == AGGREGATE_PORT_STREAM_CALL) {
         return stream_packet(a->stream, p, rx);
     }
+    if (rx->port == AGGREGATE_PORT_QUERY) {
+        return query_packet(a->query, p, rx);
+    }
     return rx->port == AGGREGATE_PORT_ORDER ? orders_packet(a->orders, p, rx) : dense_packet(a->dense, p, rx);
 }
 
@@ -265,6 +285,7 @@ static void on_event(cw_svc *s, void *state, const cw_event *ev)
     dense_event(a->dense, ev);
     orders_event(a->orders, ev);
     stream_event(a->stream, ev);
+    query_event(a->query, ev);
 }
 
 static void on_writable(cw_svc *s, void *state)
@@ -274,6 +295,7 @@ static void on_writable(cw_svc *s, void *state)
     dense_writable(a->dense);
     orders_writable(a->orders);
     stream_writable(a->stream);
+    query_writable(a->query);
 }
 
 const cw_service aggregate_service = {

@@ -11,7 +11,7 @@ PING, BENCH, TRACE, INQUIRY = "services/ping", "services/bench", "services/trace
 KVCACHE, MULTICAST = "services/kvcache", "services/multicast"
 AGGREGATE, AGGREGATE_DENSE = "services/aggregate", "services/aggregate/dense"
 AGGREGATE_ORDER, AGGREGATE_SORTED = "services/aggregate/order", "services/aggregate/sorted"
-AGGREGATE_STREAM = "services/aggregate/stream"
+AGGREGATE_STREAM, AGGREGATE_QUERY = "services/aggregate/stream", "services/aggregate/query"
 MEMCACHED, KVCACHE_DATA = "services/kvcache/memcached", "services/kvcache/data"
 TUNNEL = "services/tunnel"
 CAST, GROUP, FILE = "services/multicast/cast", "services/multicast/group", "services/multicast/file"
@@ -78,8 +78,9 @@ FOLDERS = (
     Folder(AGGREGATE_SORTED, 4, AGGREGATE_SORTED, (CONTRACTS, BASE), False),
     Folder(AGGREGATE_STREAM, 4, AGGREGATE_STREAM,
            (CONTRACTS, BASE, REPLY, TRANSPORT, AGGREGATE_DENSE, AGGREGATE_ORDER, AGGREGATE_SORTED), False),
+    Folder(AGGREGATE_QUERY, 4, AGGREGATE_QUERY, (*GROUND, REPLY, TRANSPORT), False),
     Folder(AGGREGATE, 4, AGGREGATE,
-           (CONTRACTS, BASE, REPLY, AGGREGATE_DENSE, AGGREGATE_ORDER, AGGREGATE_STREAM), False),
+           (CONTRACTS, BASE, REPLY, AGGREGATE_DENSE, AGGREGATE_ORDER, AGGREGATE_STREAM, AGGREGATE_QUERY), False),
     Folder(SERVICE_LIST, 4, SERVICE_LIST,
            (CONTRACTS, BASE, NMU, TRANSPORT, PING, BENCH, TRACE, INQUIRY, SERVICE_JOBS, KVCACHE, CAST, MULTICAST,
             AGGREGATE, AGGREGATE_DENSE, TUNNEL),
@@ -91,7 +92,7 @@ FOLDERS = (
     Folder(CONTROL, 5, CONTROL, (KEYSPACE, BASE, MESSAGE), False),
     Folder(HOST, 5, HOST,
            (*GROUND, STORAGE, WIRE, CORE, BOOT, NMU, SHIM, SEAL, JOBFILE, INQUIRY, SERVICE_JOBS, FILE,
-            AGGREGATE_ORDER, AGGREGATE_SORTED, SERVICE_LIST, CONFIG),
+            AGGREGATE_ORDER, AGGREGATE_SORTED, AGGREGATE_QUERY, SERVICE_LIST, CONFIG),
            False),
     Folder(DAEMON_COMMANDS, 5, DAEMON_COMMANDS,
            (*GROUND, LINKSTATE, BOOT, NMU, INQUIRY, SERVICE_LIST, CONTROL, HOST), False),

@@ -85,6 +85,7 @@ PARTS = {
                                8: "worlds hardly ever: a unit test (small) holds it"}),
     "sorted": Part("services/aggregate/stream/mutant.h", 48, known={4: 10, 5: 22, 6: 10, 7: 10},
                    untried={1: "nothing is granted before all have left the attempt before: a unit test holds it"}),
+    "query": Part("services/aggregate/query/mutant.h", 16),
     # 16 is of the whole service, which that world does not have.
     "tunnel": Part("services/tunnel/mutant.h", 40, unit="mutants_tunnel_come", special=(Case((16,), UNIT, True),)),
     "groups": Part("services/multicast/group/mutant.h", 8,

@@ -15,9 +15,9 @@
 /* The job and the ports of the service. */
 enum {
     AGGREGATE_JOB = 8,
-    AGGREGATE_PORT_EDGE = 0, /* blocks of vectors */
-    AGGREGATE_PORT_CALL = 1, /* everything else that reductions say */
-    /* 2 is for questions to all servers, which are not built yet. */
+    AGGREGATE_PORT_EDGE = 0,        /* blocks of vectors */
+    AGGREGATE_PORT_CALL = 1,        /* everything else that reductions say */
+    AGGREGATE_PORT_QUERY = 2,       /* questions to all servers (query/) */
     AGGREGATE_PORT_ORDER = 3,       /* what operators ask for (order/) */
     AGGREGATE_PORT_STREAM = 4,      /* blocks of sorted records (stream/) */
     AGGREGATE_PORT_STREAM_CALL = 5, /* everything else that their runs say */

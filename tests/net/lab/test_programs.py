@@ -45,6 +45,9 @@ aggregate words --from text --to 0,0,0:words.txt --top 10
 aggregate run --map kv --combine max --from peaks --to 0,0,0:peaks
 aggregate status
 aggregate cancel 3
+query sum node.sent
+query list
+query feed clients
 counters
 drops
 top --rounds 1
@@ -119,7 +122,7 @@ class Programs(lab_kit.Case):
         """Runs it with --json; each line must be an object. Gives these."""
         words = [*words, "--json"] if "service" not in words else [*words[:3], "--json", *words[3:]]
         done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=lab_kit.LIMIT_S,
-                              **more)
+                              stdin=subprocess.DEVNULL, **more)
         self.assertIn(done.returncode, codes, f"{words}: {done.stdout}{done.stderr}")
         for line in done.stdout.splitlines():
             self.assertRegex(line, r"^\{.*\}$", words)

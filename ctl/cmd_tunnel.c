@@ -5,10 +5,10 @@
  */
 #define _GNU_SOURCE /* asprintf, mkostemp */
 #include "ctl/commands.h"
+#include "hosts/hosts.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -186,50 +186,24 @@ int run_tunnel_explain(struct call *call)
 
 /* ---- hosts ------------------------------------------------------------------------------------------------------- */
 
-static const char begins_here[] = "# Made by cwctl hosts: the servers of the torus",
-                  ends_here[] = "# End of cwctl hosts";
+static const struct hosts_block ours = {"# Made by cwctl hosts: the servers of the torus", "# End of cwctl hosts", false};
 
-/* "1-0-2.cube s11.cube" */
-static void names_of(const struct message *row, char out[static NAME])
+static struct hosts_server server_of(const struct message *row)
 {
     unsigned x = 0, y = 0, z = 0;
     (void)sscanf(message_get_text(row, "server", ""), "%u,%u,%u", &x, &y, &z);
-    snprintf(out, NAME, "%u-%u-%u.cube s%" PRId64 ".cube", x, y, z, message_get_integer(row, "id", 0));
+    return (struct hosts_server){.at = {(uint8_t)x, (uint8_t)y, (uint8_t)z},
+                                 .id = (cw_server)message_get_integer(row, "id", 0),
+                                 .ipv4 = message_get_text(row, "ipv4", "?"),
+                                 .ipv6 = message_get_text(row, "ipv6", "?")};
 }
 
 static void write_hosts(const struct rows *rows, FILE *out)
 {
     for (size_t i = 0; i < rows->count; i++) {
-        char names[NAME];
-        names_of(rows->row[i], names);
-        fprintf(out, "%s %s\n%s %s\n", message_get_text(rows->row[i], "ipv4", "?"), names,
-                message_get_text(rows->row[i], "ipv6", "?"), names);
+        const struct hosts_server s = server_of(rows->row[i]);
+        hosts_write(&s, HOSTS_DOMAIN, out);
     }
-}
-
-/*
- * Copies the file but for what stands between our two lines. 0; -EILSEQ: it has our first line and not our last one;
- * or what reading has failed with. Whether all was written, ferror(out) says.
- */
-static int copy_others(FILE *in, FILE *out)
-{
-    char *line = NULL;
-    size_t room = 0;
-    bool ours = false;
-    errno = 0;
-    for (ssize_t length; (length = getline(&line, &room, in)) > 0;) {
-        length -= line[length - 1] == '\n';
-        line[length] = '\0';
-        bool begins = strcmp(line, begins_here) == 0, ends = ours && strcmp(line, ends_here) == 0;
-        ours = (ours || begins) && !ends;
-        if (!ours && !ends) {
-            fwrite(line, 1, (size_t)length, out);
-            fputc('\n', out);
-        }
-    }
-    int rc = feof(in) ? 0 : errno != 0 ? -errno : -EIO;
-    free(line);
-    return rc == 0 && ours ? -EILSEQ : rc;
 }
 
 /* The new file gets the owner and the rights of the former one. Access lists and labels are not copied. */
@@ -246,10 +220,10 @@ static int keep_rights(const struct stat *former, int fd)
 /* All lines of `in` (NULL: there is none) but the former block, and the new block, are on the disk. */
 static int write_fresh(FILE *in, const struct rows *rows, FILE *out)
 {
-    int rc = in != NULL ? copy_others(in, out) : 0;
-    fprintf(out, "%s\n", begins_here);
+    int rc = in != NULL ? hosts_copy_others(in, &ours, out) : 0;
+    fprintf(out, "%s\n", ours.begin);
     write_hosts(rows, out);
-    fprintf(out, "%s\n", ends_here);
+    fprintf(out, "%s\n", ours.end);
     errno = 0;
     if (rc == 0 && (fflush(out) != 0 || ferror(out))) {
         rc = errno != 0 ? -errno : -EIO;

@@ -68,18 +68,27 @@ static int ask(struct nlmsghdr *m)
     return rc;
 }
 
+/* The beginning of a message that changes the link. */
+static struct nlmsghdr *change_link(char bytes[static BYTES], unsigned index, unsigned flags)
+{
+    memset(bytes, 0, BYTES);
+    struct nlmsghdr *m = mnl_nlmsg_put_header(bytes);
+    m->nlmsg_type = RTM_NEWLINK;
+    struct ifinfomsg *i = mnl_nlmsg_put_extra_header(m, sizeof *i);
+    i->ifi_family = AF_UNSPEC;
+    i->ifi_index = (int)index;
+    i->ifi_flags = i->ifi_change = flags;
+    return m;
+}
+
 /*
  * The device needs no link-local address: with one, the kernel would send router solicitations and the like, which
  * nobody answers. A machine without IPv6 refuses this, and does none of that.
  */
 static void silence(unsigned index)
 {
-    char bytes[BYTES] = {0};
-    struct nlmsghdr *m = mnl_nlmsg_put_header(bytes);
-    m->nlmsg_type = RTM_NEWLINK;
-    struct ifinfomsg *i = mnl_nlmsg_put_extra_header(m, sizeof *i);
-    i->ifi_family = AF_UNSPEC;
-    i->ifi_index = (int)index;
+    char bytes[BYTES];
+    struct nlmsghdr *m = change_link(bytes, index, 0);
     struct nlattr *families = mnl_attr_nest_start(m, IFLA_AF_SPEC), *six = mnl_attr_nest_start(m, AF_INET6);
     mnl_attr_put_u8(m, IFLA_INET6_ADDR_GEN_MODE, IN6_ADDR_GEN_MODE_NONE);
     mnl_attr_nest_end(m, six);
@@ -89,13 +98,8 @@ static void silence(unsigned index)
 
 static int set_link(unsigned index, uint32_t mtu)
 {
-    char bytes[BYTES] = {0};
-    struct nlmsghdr *m = mnl_nlmsg_put_header(bytes);
-    m->nlmsg_type = RTM_NEWLINK;
-    struct ifinfomsg *i = mnl_nlmsg_put_extra_header(m, sizeof *i);
-    i->ifi_family = AF_UNSPEC;
-    i->ifi_index = (int)index;
-    i->ifi_flags = i->ifi_change = IFF_UP;
+    char bytes[BYTES];
+    struct nlmsghdr *m = change_link(bytes, index, IFF_UP);
     mnl_attr_put_u32(m, IFLA_MTU, mtu);
     return ask(m);
 }

@@ -3,94 +3,6 @@
 
 #include <string.h>
 
-/* ---- Options of some commands ------------------------------------------------------------------------------------ */
-
-static const struct arguments_option options[] = {
-    {"count", ARGUMENTS_NUMBER, "count", false, "N", "how many packets to send, or frames to capture"},
-    {"interval", ARGUMENTS_SPAN, "interval_us", false, "TIME",
-     "time from one packet to the next (when the last is answered)"},
-    {"size", ARGUMENTS_NUMBER, "size", false, "BYTES", "bytes of payload in a packet"},
-    {"lost-after", ARGUMENTS_SPAN, "timeout_us", false, "TIME", "time after which a packet counts as lost (1s)"},
-    {"rows", ARGUMENTS_FLAG, "rows", false, "", "print a line for every packet"},
-    {"dead", ARGUMENTS_TEXT, "dead", true, "SERVER", "suppose that this server has died; may be given again"},
-    {"job", ARGUMENTS_TEXT, "job", false, "SERVICE",
-     "the service or job whose name KEY is; for kv: the number of a job"},
-    {"heirs", ARGUMENTS_NUMBER, "heirs", false, "N", "how many servers to list, in the order of the key (4)"},
-    {"all", ARGUMENTS_FLAG, "all", false, "", "show everything, not only what matters"},
-    {"name", ARGUMENTS_TEXT, "name", false, "NAME", "the name that the service must have"},
-    {"option", ARGUMENTS_TEXT, "option", true, "NAME=VALUE", "an option of the service itself; may be given again"},
-    {"check", ARGUMENTS_FLAG, "check", false, "", "only say whether it could be done"},
-    {"undo", ARGUMENTS_FLAG, "undo", false, "", "FILE is a NAME: put back what the last reload replaced"},
-    {"everywhere", ARGUMENTS_FLAG, NULL, false, "", "on all daemons of the lab, or of this machine: on all or on none"},
-    {"weight", ARGUMENTS_NUMBER, "weight", false, "N", "share of a link against other services, 1 to 1000 (10)"},
-    {"background", ARGUMENTS_FLAG, "background", false, "", "send only when no other service wants the link"},
-    {"queue-packets", ARGUMENTS_NUMBER, "queue_packets", false, "N", "how many packets may wait"},
-    {"queue-bytes", ARGUMENTS_NUMBER, "queue_bytes", false, "BYTES", "how many bytes may wait"},
-    {"drop", ARGUMENTS_TEXT, "drop", false, "tail|oldest|priority", "which packet is dropped when the queue is full"},
-    {"key", ARGUMENTS_TEXT, NULL, false, "FILE", "the operator's private key (CUBEWAY_OPERATOR_KEY)"},
-    {"file", ARGUMENTS_TEXT, NULL, false, "FILE", "a file whose bytes are the value"},
-    {"flags", ARGUMENTS_NUMBER, NULL, false, "N", "32 bits that are kept beside the value"},
-    {"expire", ARGUMENTS_SPAN, NULL, false, "TIME", "when the value goes by itself (never)"},
-    {"no-wait", ARGUMENTS_FLAG, NULL, false, "", "end now, without waiting until all servers have it"},
-    {"replace", ARGUMENTS_FLAG, NULL, false, "", "replace jobs that are there by those of the file"},
-    {"cluster", ARGUMENTS_NUMBER, NULL, false, "N", "the cluster for which the file is signed"},
-    {"dims", ARGUMENTS_TEXT, NULL, false, "XxYxZ", "the dimensions of the torus, for coordinates in the file"},
-    {"to", ARGUMENTS_TEXT, NULL, true, "all|SERVER|GROUP", "who gets the file; may be given again"},
-    {"as", ARGUMENTS_TEXT, NULL, false, "NAME", "the name of the file there (as here)"},
-    {"mode", ARGUMENTS_TEXT, "mode", false, "OCTAL", "the mode of the file there, for example 644 (as here)"},
-    {"keep", ARGUMENTS_FLAG, "keep", false, "", "where a file of that name exists, keep it, and say so"},
-    {"progress", ARGUMENTS_FLAG, NULL, false, "", "show how far it is, on standard error (on a terminal: always)"},
-    {"members", ARGUMENTS_FLAG, "members", false, "", "print a line for every server that gets the file"},
-    {"follow", ARGUMENTS_FLAG, "follow", false, "", "go on with what happens, until q or Ctrl-C"},
-    {"write", ARGUMENTS_TEXT, NULL, false, "FILE", "keep the names in this file, between two lines of our own"},
-    {"last", ARGUMENTS_NUMBER, NULL, false, "N", "of the past, only the last N"},
-    {"labels", ARGUMENTS_FLAG, NULL, false, "", "labels for both ends of each cable"},
-    {"force", ARGUMENTS_FLAG, "force", false, "", "leave, whatever stands against it"},
-    {"effective", ARGUMENTS_FLAG, NULL, false, "", "what is in force, including defaults (always so)"},
-    {"from", ARGUMENTS_TEXT, NULL, false, "NAME", "the file of each server, below the data folder there"},
-    {"of", ARGUMENTS_TEXT, NULL, true, "SERVER", "a server whose vector is counted; may be given again (all servers)"},
-    {"without", ARGUMENTS_FLAG, NULL, false, "", "when servers die, go on without them, and name them"},
-    {"limit", ARGUMENTS_SPAN, NULL, false, "TIME", "fail when nothing has moved for so long (30s)"},
-    {"bytes", ARGUMENTS_NUMBER, NULL, false, "N", "how long each vector is, as 50M (10M)"},
-    {NULL, ARGUMENTS_FLAG, NULL, false, NULL, NULL},
-};
-
-const struct arguments_option *commands_options(void)
-{
-    return options;
-}
-
-#define HOUR_US (INT64_C(3600) * 1000 * 1000)
-
-/* Bounds that hold for every daemon; daemons know the others. */
-static const struct {
-    const char *option;
-    int64_t least, most;
-    const char *text;
-} ranges[] = {
-    {"count", 1, INT64_MAX, "a whole number from 1 on, as 1000 or 10k"},
-    {"interval", 0, HOUR_US, "a time with its unit from 0 to 1h, as 5s or 200ms"},
-    {"lost-after", 1, HOUR_US, "a time with its unit from 1us to 1h, as 5s or 200ms"},
-    {"heirs", 1, 4096, "a whole number from 1 to 4096"},
-    {"last", 1, INT64_MAX, "a whole number from 1 on, as 1000 or 10k"},
-    {"weight", 1, 1000, "a whole number from 1 to 1000"},
-    {"flags", 0, UINT32_MAX, "a whole number from 0 to 4294967295"},
-    {"limit", 1, HOUR_US, "a time with its unit from 1us to 1h, as 5s or 200ms"},
-    {"bytes", 1, INT64_MAX, "a whole number from 1 on, as 50M"},
-    {"expire", 1, 30 * 24 * HOUR_US, "a time with its unit from 1us to 720h, as 5s or 200ms"},
-};
-
-const char *commands_refusal(const struct arguments_given *given)
-{
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
-        bool good = ranges[i].least <= given->number && given->number <= ranges[i].most;
-        if (strcmp(ranges[i].option, given->option->name) == 0 && !good) {
-            return ranges[i].text;
-        }
-    }
-    return NULL;
-}
-
 /* ---- Columns ----------------------------------------------------------------------------------------------------- */
 
 static const struct table_column link_columns[] = {
@@ -297,26 +209,41 @@ static const struct command table[] = {
      "of the rate may belong to other keys. AT ROOT: the part of the rate that the root answered; copies answered the "
      "rest. Exit code 1: no keys were read.",
      "  cwctl kv hot\n  cwctl kv hot 50 --json", "", 0, 1, NULL, NULL, NULL, run_kv_hot},
-    {"tunnel status", "", "the network of this server: addresses, what waits, how packets came, what was dropped",
-     "The network is service ip, by which unmodified programs speak TCP/IP with other servers. WAITING: packets that "
-     "programs here have sent and no link has taken yet. A packet that was overtaken on another path leaves a hole, "
-     "which is "
-     "filled when it comes, or given up. LATENESS: the time that 99 of 100 late packets did not exceed. Exit code 1: "
-     "there is no device, or no such service. --json: causes of drops are fields drop_..., where there are any.",
-     "  cwctl tunnel status --watch\n  cwctl --lab demo --node all tunnel status --json | jq '{server, dropped}'", "",
-     0, 0, NULL, NULL, NULL, run_tunnel_status},
+    {"tunnel status", "", "a network of this server: addresses, what waits, how packets came, what was dropped",
+     "By the network (service ip, or --network) unmodified programs speak TCP/IP with other servers. WAITING: packets "
+     "that programs here have sent and no link has taken yet. A packet that was overtaken on another path leaves a "
+     "hole, which is filled when it comes, or given up. LATENESS: the time that 99 of 100 late packets did not exceed. "
+     "Exit code 1: there is no device, or no such service. --json: causes of drops are fields drop_..., where there "
+     "are any.",
+     "  cwctl tunnel status --watch\n  cwctl --lab demo --node all tunnel status --json | jq '{server, dropped}'",
+     "network", 0, 0, NULL, NULL, NULL, run_tunnel_status},
     {"tunnel flows", "[N]", "connections that have sent from here in the last ten seconds",
      "Those with most bytes first, 20 unless N says otherwise. BYTES: since the connection began, or since another one "
      "that shares its queue (there are 1,024). WAITING: bytes that no link has taken yet. Exit code 1: there are none.",
-     "  cwctl tunnel flows --watch\n  cwctl tunnel flows 5", "", 0, 1, NULL, NULL, NULL, run_tunnel_flows},
+     "  cwctl tunnel flows --watch\n  cwctl tunnel flows 5", "network", 0, 1, NULL, NULL, NULL, run_tunnel_flows},
     {"tunnel explain", "ADDRESS", "which server has an IP address, and by which way it is reached",
-     "Also how long a missing piece from there is waited for. Exit code 1: the server cannot be reached.",
-     "  cwctl tunnel explain 10.64.11.1", "", 1, 1, NULL, NULL, NULL, run_tunnel_explain},
+     "Of an address outside, a gateway that is nearest. Also how long a missing piece from there is waited for. Exit "
+     "code 1: the server cannot be reached.",
+     "  cwctl tunnel explain 10.64.11.1", "network", 1, 1, NULL, NULL, NULL, run_tunnel_explain},
+    {"tunnel nat", "", "the rules by which a gateway's kernel masks the network's addresses",
+     "nftables rules (masquerading for what leaves by the device, and the MSS of connections set to what their way "
+     "takes) and sysctls that let the kernel forward. --apply loads them by nft(8), in place of those that it loaded "
+     "before. Exit code 1: this server is no gateway, or they could not be loaded.",
+     "  cwctl tunnel nat\n  cwctl tunnel nat --device eth0 --apply", "network device apply", 0, 0, NULL, NULL, NULL,
+     run_tunnel_nat},
+    {"tunnel cni", "", "a list for CNI, by which containers of this server get addresses of the network",
+     "For the plug-ins ptp and host-local of containernetworking: each container has an address out of the server's "
+     "/24 and /64, and the network leads there without NAT.",
+     "  cwctl tunnel cni > /etc/cni/net.d/20-cubeway.conflist", "network", 0, 0, NULL, NULL, NULL, run_tunnel_cni},
+    {"tunnel networkd", "", "units by which systemd-networkd makes and keeps the device",
+     "Two files, each behind a line with its name: a device that outlives the daemon, and its addresses and routes. "
+     "Connections live on when the daemon is started anew.",
+     "  cwctl tunnel networkd", "network", 0, 0, NULL, NULL, NULL, run_tunnel_networkd},
     {"hosts", "", "names for the addresses of all servers, as lines of /etc/hosts",
-     "Server 1,0,2 is called 1-0-2.cube, and s11.cube where its number is 11. --write keeps them in a file, between "
-     "two "
-     "lines of its own; all other lines stay.",
-     "  cwctl hosts\n  cwctl hosts --write /etc/hosts", "write", 0, 0, NULL, NULL, NULL, run_hosts},
+     "Server 1,0,2 is called 1-0-2.cube, and s11.cube where its number is 11; in another network 1-0-2.NAME. --write "
+     "keeps them in a file, between two lines of its own; all other lines stay. --zone prints them for a name server.",
+     "  cwctl hosts\n  cwctl hosts --write /etc/hosts\n  cwctl hosts --zone dnsmasq > /etc/dnsmasq.d/cubeway.conf",
+     "write zone network", 0, 0, NULL, NULL, NULL, run_hosts},
     {"counters", "", "every counter of the server and its services",
      "Counters that are zero are left out, except in JSON.", "  cwctl counters\n  cwctl counters --json", "", 0, 0,
      "counters", NULL, show_counters, NULL},
@@ -541,39 +468,6 @@ const struct command *commands_find(const char *const *words, int count, int *us
         }
     }
     return best != NULL ? best : abbreviated(words, count, used);
-}
-
-const char *commands_option_help(const struct command *c, const struct arguments_option *option)
-{
-    static const struct {
-        const char *command, *option, *help;
-    } own[] = {
-        {"aggregate reduce", "to", "which server gets the result, or all, and the name of the file there"},
-        {"aggregate check", "to", "which server gets the sum, or all (the one that is asked)"},
-        {"drops", "all", "show causes of which nothing was dropped, too"},
-        {"wiring", "all", "show every cable of the torus, not only those of this server"},
-        {"doctor", "all", "ask every server in view, and put together what they say"},
-        {"events", "all", "show the events of every server in view, not only those of this daemon"},
-    };
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-        if (strcmp(own[i].command, c->name) == 0 && strcmp(own[i].option, option->name) == 0) {
-            return own[i].help;
-        }
-    }
-    return option->help;
-}
-
-bool commands_takes(const struct command *c, const struct arguments_option *option)
-{
-    size_t length = strlen(option->name);
-    for (const char *at = c->options; *at != '\0';) {
-        size_t word = strcspn(at, " ");
-        if (word == length && memcmp(at, option->name, length) == 0) {
-            return true;
-        }
-        at += word + (at[word] == ' ');
-    }
-    return false;
 }
 
 bool commands_alone(const struct command *c)

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 __attribute__((format(printf, 3, 4))) static int because(int rc, char why[static HOST_WHY], const char *format, ...)
@@ -240,10 +241,23 @@ static struct node_service_policy default_policy(const struct host *h)
     };
 }
 
-/* Finds the service's table, in a file or in the list of those that are built in. */
-static int open_module(struct host_module *m, const char *name, const char *file, char why[static HOST_WHY])
+static void close_module(struct host_module *m)
+{
+    if (m->loaded.handle != NULL) {
+        loader_close(&m->loaded);
+    }
+    free(m->network);
+}
+
+/* Finds the service's table, in a file, in the list of those that are built in, or among the configured networks. */
+static int open_module(struct host *h, struct host_module *m, const char *name, const char *file,
+                       char why[static HOST_WHY])
 {
     if (file == NULL || file[0] == '\0') {
+        int rc = name != NULL ? host_network_open(h, name, m, why) : 0;
+        if (rc != 0) {
+            return rc < 0 ? rc : 0;
+        }
         m->face.table = name != NULL ? builtin_service(name) : NULL;
         return m->face.table != NULL ? 0
                                      : because(-ENOENT, why, "%s: no service of this name is built in; give its file",
@@ -319,13 +333,13 @@ int host_service_check(struct host *h, const char *name, const char *file, bool 
 {
     struct host_module fresh = {.options = 0}, *old;
     why[0] = '\0';
-    int rc = open_module(&fresh, name, file, why);
+    int rc = open_module(h, &fresh, name, file, why);
     if (rc < 0) {
         return rc;
     }
     rc = replaces ? check_replaces(h, &fresh, &old, why) : check_fresh(h, &fresh, why);
     describe(&fresh, out);
-    loader_close(&fresh.loaded);
+    close_module(&fresh);
     return rc;
 }
 
@@ -410,7 +424,7 @@ int host_service_reload(struct host *h, const char *file, struct host_service_ab
 {
     struct host_module fresh = {.options = 0}, *m = NULL;
     why[0] = '\0';
-    int rc = open_module(&fresh, NULL, file, why);
+    int rc = open_module(h, &fresh, NULL, file, why);
     if (rc < 0) {
         return rc;
     }
@@ -473,7 +487,7 @@ int host_service_load_with(struct host *h, const char *name, const char *file, c
     if (h->module_count == HOST_SERVICES) {
         return because(-ENOSPC, why, "%d services run already, no more can", HOST_SERVICES);
     }
-    int rc = open_module(&m, name, file, why);
+    int rc = open_module(h, &m, name, file, why);
     if (rc < 0) {
         return rc;
     }
@@ -484,9 +498,7 @@ int host_service_load_with(struct host *h, const char *name, const char *file, c
     h->opening = NULL;
     h->hints = NULL;
     if (rc < 0) {
-        if (m.loaded.handle != NULL) {
-            loader_close(&m.loaded);
-        }
+        close_module(&m);
         return rc;
     }
     h->module[h->module_count++] = m;
@@ -515,9 +527,7 @@ int host_service_unload(struct host *h, const char *name, char why[static HOST_W
         forget_previous(h);
     }
     events_add(h->events, NULL, "service", "%s has ended", name);
-    if (m->loaded.handle != NULL) {
-        loader_close(&m->loaded);
-    }
+    close_module(m);
     h->module_count--;
     memmove(m, m + 1, (size_t)(h->module + h->module_count - m) * sizeof *m);
     tell_change(h);
@@ -544,55 +554,11 @@ int host_service_policy(struct host *h, const char *name, const struct node_serv
     return 0;
 }
 
-static bool switched_off(const struct daemon_config *c, const char *name)
-{
-    for (unsigned i = 0; i < c->service_count; i++) {
-        if (!c->service[i].enabled && strcmp(c->service[i].name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool configured(const struct daemon_config *c, const char *name)
-{
-    for (unsigned i = 0; i < c->service_count; i++) {
-        if (strcmp(c->service[i].name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-int host_load_configured(struct host *h, char why[static HOST_WHY])
-{
-    const struct daemon_config *c = &h->config;
-    size_t count;
-    const cw_service *const *builtin = builtin_services(&count);
-    int rc = 0;
-    for (size_t i = 0; i < count && rc == 0; i++) {
-        if (!configured(c, builtin[i]->name)) {
-            rc = host_service_load(h, builtin[i]->name, NULL, NULL, why);
-        }
-    }
-    for (unsigned i = 0; i < c->service_count && rc == 0; i++) {
-        if (!switched_off(c, c->service[i].name)) {
-            const struct config_service *s = &c->service[i];
-            /* A module runs under the name in its table, whatever its section and its file are called. */
-            bool free_name = s->file[0] != '\0' && builtin_service(s->name) == NULL;
-            rc = host_service_load_with(h, free_name ? NULL : s->name, s->file, &s->policy, s->option, s->options, why);
-        }
-    }
-    return rc;
-}
-
 void host_close_modules(struct host *h)
 {
     forget_previous(h);
     for (unsigned i = h->module_count; i-- > 0;) {
-        if (h->module[i].loaded.handle != NULL) {
-            loader_close(&h->module[i].loaded);
-        }
+        close_module(&h->module[i]);
     }
     h->module_count = 0;
 }

@@ -8,6 +8,7 @@
 
 #include "services/tunnel/cause.h"
 #include "services/tunnel/flows.h"
+#include "services/tunnel/gateways.h"
 #include "services/tunnel/icmp.h"
 #include "services/tunnel/join.h"
 #include "services/tunnel/strands.h"
@@ -64,6 +65,7 @@ struct tunnel {
     bool attached;
     struct tunnel_door door;
     struct flows flows;
+    struct gateways gateways;
     struct strands strands;
     struct join *join; /* TUNNEL_JOINS of them */
     bool flush_asked;

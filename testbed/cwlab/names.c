@@ -20,13 +20,12 @@
 #define BEGIN "# The servers of lab "
 #define END "# End of the servers of that lab, by cwlab"
 
-void names_write(const struct lab *lab, FILE *out)
+static void write_network(const struct lab *lab, const struct address_wish *wish, const char *domain, FILE *out)
 {
     char why[ADDRESS_WHY_BYTES];
     struct address_plan plan;
     enum address_fault fault;
-    const struct address_wish wish = {.cluster = CONF_CLUSTER, .dims = torus_dims(&lab->torus), .job = TUNNEL_JOB};
-    if (address_plan_make(&plan, &wish, &fault, why) < 0) {
+    if (address_plan_make(&plan, wish, &fault, why) < 0) {
         return;
     }
     for (cw_server s = 0; s < lab->torus.servers; s++) {
@@ -36,7 +35,25 @@ void names_write(const struct lab *lab, FILE *out)
         address_of(&plan, s, 4, &four);
         address_of(&plan, s, 6, &six);
         const struct hosts_server server = {c, s, address_text(&four, text4), address_text(&six, text6)};
-        hosts_write(&server, HOSTS_DOMAIN, out);
+        hosts_write(&server, domain, out);
+    }
+}
+
+void names_write(const struct lab *lab, FILE *out)
+{
+    struct address_wish wish = {.cluster = CONF_CLUSTER, .dims = torus_dims(&lab->torus), .job = TUNNEL_JOB};
+    bool built_in = false;
+    for (unsigned i = 0; i < lab->services; i++) {
+        built_in |= strcmp(lab->service[i], LAB_TUNNEL) == 0;
+    }
+    if (built_in) {
+        write_network(lab, &wish, HOSTS_DOMAIN, out);
+    }
+    for (unsigned i = 0; i < lab->networks; i++) {
+        char subnet[LAB_SUBNET];
+        wish.job = LAB_NETWORK_JOB + i;
+        wish.subnet4 = lab_subnet(i, subnet);
+        write_network(lab, &wish, lab->network[i], out);
     }
 }
 

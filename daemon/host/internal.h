@@ -111,7 +111,7 @@ struct host_module {
     struct loader_module loaded;  /* handle NULL: built in */
     struct host_network *network; /* of its own; NULL: it is no network that the configuration adds */
     unsigned options;
-    struct config_option option[CONFIG_OPTIONS];
+    struct config_option *option; /* taken: services keep pointers to the values, so they stay where they are */
     uint32_t asked; /* bit i: the service has asked for option[i] */
 };
 

@@ -247,6 +247,21 @@ static void close_module(struct host_module *m)
         loader_close(&m->loaded);
     }
     free(m->network);
+    free(m->option);
+}
+
+/* Copies the options for a module that is about to be opened. -ENOMEM. */
+static int keep_options(struct host_module *m, const struct config_option *options, unsigned count)
+{
+    m->options = count;
+    m->option = count > 0 ? malloc(count * sizeof *options) : NULL;
+    if (count > 0 && m->option == NULL) {
+        return -ENOMEM;
+    }
+    if (count > 0) {
+        memcpy(m->option, options, count * sizeof *options);
+    }
+    return 0;
 }
 
 /* Finds the service's table, in a file, in the list of those that are built in, or among the configured networks. */
@@ -413,9 +428,7 @@ static int replace(struct host *h, struct host_module *m, const struct host_modu
 
 static void forget_previous(struct host *h)
 {
-    if (h->previous.loaded.handle != NULL) {
-        loader_close(&h->previous.loaded);
-    }
+    close_module(&h->previous);
     h->previous = (struct host_module){.options = 0};
 }
 
@@ -432,13 +445,14 @@ int host_service_reload(struct host *h, const char *file, struct host_service_ab
     if (rc == 0) {
         describe(m, was);
         fresh.face.policy = m->face.policy;
-        fresh.options = m->options;
-        memcpy(fresh.option, m->option, sizeof fresh.option);
+        rc = keep_options(&fresh, m->option, m->options);
+    }
+    if (rc == 0) {
         forget_previous(h);
         rc = replace(h, m, &fresh, why);
     }
     if (rc < 0) {
-        loader_close(&fresh.loaded);
+        close_module(&fresh);
         return rc;
     }
     describe(m, out);
@@ -479,10 +493,6 @@ int host_service_load_with(struct host *h, const char *name, const char *file, c
 {
     struct host_module m = {.face.policy = policy != NULL ? *policy : default_policy(h)};
     CHECK(count <= CONFIG_OPTIONS);
-    m.options = count;
-    if (count > 0) {
-        memcpy(m.option, options, count * sizeof *options);
-    }
     why[0] = '\0';
     if (h->module_count == HOST_SERVICES) {
         return because(-ENOSPC, why, "%d services run already, no more can", HOST_SERVICES);
@@ -490,6 +500,10 @@ int host_service_load_with(struct host *h, const char *name, const char *file, c
     int rc = open_module(h, &m, name, file, why);
     if (rc < 0) {
         return rc;
+    }
+    if (keep_options(&m, options, count) < 0) {
+        close_module(&m);
+        return because(-ENOMEM, why, "out of memory");
     }
     struct host_hints hints = {.near = {""}};
     h->opening = &m;

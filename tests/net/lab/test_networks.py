@@ -45,7 +45,7 @@ class Networks(lab_kit.Case):
         self.begin("3x1x1", "--network", "blue", "--no-grants")
         self.assertIn("Packet filtered", self.ping("10.80.1.1", code=1))
         self.assertEqual(set(self.drops("blue")), {"prohibited"})
-        self.assertIn("may not", run("ctl", "0,0,0", "job", "explain", "blue:0", "blue:1:0", code=1).stdout)
+        self.assertIn("denied", run("ctl", "0,0,0", "job", "explain", "blue:0", "blue:1:0", code=1).stdout)
         # Everybody may send to servers 0 and 1: requests and answers between those go through.
         run("ctl", "0,0,0", "job", "grant", "blue", "blue:0-1")
         self.ping("10.80.1.1")

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -86,9 +87,22 @@ static int set_sysctl(const char *name)
     return rc;
 }
 
-/* A machine without IPv6 has nothing to forward there. */
+/*
+ * Nothing is changed where the two devices are not: the daemon may be in another namespace than we are. A machine
+ * without IPv6 has nothing to forward there.
+ */
 static int apply_rules(const struct call *call, const struct rows *state, const char *device)
 {
+    const char *const devices[] = {field(state, "device"), device};
+    for (size_t i = 0; i < 2; i++) {
+        if (if_nametoindex(devices[i]) == 0) {
+            fprintf(call->errors,
+                    "cwctl: there is no device %s here: rules are loaded where the gateway's daemon runs, "
+                    "in its network namespace\n",
+                    devices[i]);
+            return EXIT_NO;
+        }
+    }
     for (size_t i = 0; i < sizeof sysctls / sizeof *sysctls; i++) {
         int rc = set_sysctl(sysctls[i]);
         if (rc < 0 && !(rc == -ENOENT && i > 0)) {

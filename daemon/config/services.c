@@ -82,7 +82,7 @@ static struct config_service *begin_service(struct reading *r, const struct conf
     return s;
 }
 
-/* network NAME { job .. subnet .. gateway { servers .. } }: keys that are not the daemon's are the network's options. */
+/* network NAME { job .. gateway { servers .. } }: keys that are not the daemon's are the network's options. */
 void reading_network(struct reading *r, const struct conf_item *section)
 {
     struct config_service *s = begin_service(r, section);

@@ -112,7 +112,7 @@ struct host_module {
     struct host_network *network; /* of its own; NULL: it is no network that the configuration adds */
     unsigned options;
     struct config_option *option; /* taken: services keep pointers to the values, so they stay where they are */
-    uint32_t asked; /* bit i: the service has asked for option[i] */
+    uint32_t asked;               /* bit i: the service has asked for option[i] */
 };
 
 /* For each option that a service was given, the most similar of the names that the service asks for; "": none is. */
@@ -228,8 +228,8 @@ void host_close_modules(struct host *h);
 
 /* configured.c */
 /*
- * Makes the table of the network of that name for *m, if the configuration has one beside the built-in one: 1. 0: it has
- * none; -errno and why.
+ * Makes the table of the network of that name for *m, if the configuration has one beside the built-in one: 1. 0: it
+ * has none; -errno and why.
  */
 CW_MUST_CHECK int host_network_open(struct host *h, const char *name, struct host_module *m, char why[static HOST_WHY]);
 

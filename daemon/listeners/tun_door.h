@@ -16,9 +16,9 @@
 struct tun_door; /* and those of all other networks, behind it */
 
 /*
- * Makes the device of each network that runs; *out is NULL if none does. Borrows the host, which has to outlive it. -errno
- * and why: among others -EINVAL, when the process has more than one server, or its server has no place yet and so no
- * address.
+ * Makes the device of each network that runs; *out is NULL if none does. Borrows the host, which has to outlive it.
+ * -errno and why: among others -EINVAL, when the process has more than one server, or its server has no place yet and
+ * so no address.
  */
 CW_MUST_CHECK int tun_door_open(struct tun_door **out, struct host *h, char why[static HOST_WHY]);
 /* Closes all, and is to be called before the host closes. NULL is allowed. */

@@ -3,8 +3,8 @@
  * hosts.h - the names of the servers of an IP network: as lines of /etc/hosts, as what two name servers read, and the
  * block of lines in a file that is somebody else's.
  *
- * Server 1,0,2, whose number is 11, is called 1-0-2.cube and s11.cube in the domain "cube". Whether all was written, the
- * caller learns from ferror(out).
+ * Server 1,0,2, whose number is 11, is called 1-0-2.cube and s11.cube in the domain "cube". Whether all was written,
+ * the caller learns from ferror(out).
  */
 #ifndef HOSTS_HOSTS_H
 #define HOSTS_HOSTS_H

@@ -17,8 +17,8 @@
 #ifndef SERVICES_TUNNEL_ADDRESS_H
 #define SERVICES_TUNNEL_ADDRESS_H
 
+#include "services/reply/numbers.h"
 #include "services/tunnel/ip.h"
-#include "services/tunnel/numbers.h"
 
 #include "cubeway/types.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/tunnel/answer.h"
+/* answer.c - what operators ask of a network on one server: its state, flows, drops, and whose an address is. */
+#include "services/tunnel/internal.h"
 
 #include "base/quantity.h"
 #include "services/reply/refuse.h"
 #include "services/reply/servers.h"
-#include "services/tunnel/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

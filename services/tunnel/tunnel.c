@@ -5,7 +5,6 @@
 #include "services/reply/metrics.h"
 #include "services/reply/refuse.h"
 #include "services/reply/servers.h"
-#include "services/tunnel/answer.h"
 #include "services/tunnel/internal.h"
 
 #include "base/check.h"

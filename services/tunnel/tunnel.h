@@ -3,9 +3,10 @@
  * tunnel.h - the service `ip`: an IP network over the torus (CamCubeOS 6.3).
  *
  * One instance is one network, whose job and name are the instance's; the one that is built in is job 9. Others are
- * opened from the same table with a job and a name of their own (services/table.h, `network NAME` of cubewayd.conf). It runs on a server when
- * its host opens it, and does nothing without a *door*: what brings packets that programs on this server send, and
- * takes those that are for them. In the daemon that is a tun (daemon/listeners/tun_door.h); in tests it is the test.
+ * opened from the same table with a job and a name of their own (services/table.h, `network NAME` of cubewayd.conf). It
+ * runs on a server when its host opens it, and does nothing without a *door*: what brings packets that programs on this
+ * server send, and takes those that are for them. In the daemon that is a tun (daemon/listeners/tun_door.h); in tests
+ * it is the test.
  *
  * Options, as of cw_option(): subnet (10.64.0.0/12), subnet6 (a /48 that follows from the cluster, the dims and the
  * job), cluster (the daemon gives its own where the file says nothing; 0 where there is no daemon), mtu (what one frame

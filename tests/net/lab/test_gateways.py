@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Servers of a lab and what is outside it: gateways to another namespace, and containers with addresses of their own."""
+"""Servers of a lab and what is outside it: gateways to another namespace, and containers with own addresses."""
 
 import hashlib
 import json
@@ -189,7 +189,8 @@ class Beside(lab_kit.Case):
             out.write('[network]\nnetwork_backend = "cni"\ncni_plugin_dirs = ["/usr/lib/cni"]\n')
         podman = (f"podman --root {base}/root --runroot {base}/run --tmpdir {base}/tmp --storage-driver vfs "
                   f"--cgroup-manager cgroupfs --network-config-dir {base}/net --runtime {shutil.which('runc')}")
-        line = (f"mount -t tmpfs none /run/netns || mount -t tmpfs none /run; export CONTAINERS_CONF={base}/containers.conf; "
+        line = ("mount -t tmpfs none /run/netns || mount -t tmpfs none /run; "
+                f"export CONTAINERS_CONF={base}/containers.conf; "
                 f"tar -C {base}/files -c . | {podman} import - files; echo 1 > /proc/sys/net/ipv4/ip_forward; "
                 f"{podman} run --ulimit nofile=256:256 --ulimit nproc=256:256 --rm --network cubeway-ip files "
                 "/bin/busybox ping -c 2 -W 5 10.64.1.1")

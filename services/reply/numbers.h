@@ -2,8 +2,8 @@
 /*
  * numbers.h - a set of servers as operators write it, by their numbers: "0-8 12, 20-26".
  */
-#ifndef SERVICES_TUNNEL_NUMBERS_H
-#define SERVICES_TUNNEL_NUMBERS_H
+#ifndef SERVICES_REPLY_NUMBERS_H
+#define SERVICES_REPLY_NUMBERS_H
 
 #include "cubeway/types.h"
 

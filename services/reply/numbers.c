@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/tunnel/numbers.h"
+#include "services/reply/numbers.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,10 +5,10 @@
  */
 #define _GNU_SOURCE /* asprintf, mkostemp */
 #include "ctl/commands.h"
+#include "hosts/hosts.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,12 +20,17 @@ enum {
     RIGHTS_NEW = 0644, /* all programs of a machine read such a file */
 };
 
-/* Asks for `words` of them; the last one may be NULL. Gives the exit code; EXIT_FINE: there are rows. */
-static int ask(const struct call *call, const char *command, const char *word, struct rows *rows)
+const char *tunnel_name(const struct call *call)
+{
+    const struct arguments_given *network = call_given(call, "network");
+    return network != NULL ? network->text : "ip";
+}
+
+int tunnel_ask(const struct call *call, const char *command, const char *word, struct rows *rows)
 {
     int code = EXIT_FINE;
     struct request_draft *r = request_draft_open("service", call->server);
-    request_draft_word(r, "ip");
+    request_draft_word(r, tunnel_name(call));
     request_draft_word(r, command);
     if (word != NULL) {
         request_draft_word(r, word);
@@ -72,6 +77,10 @@ static void show_state(const struct call *call, const struct message *state, con
         {"device", "device", TABLE_TEXT},
         {"ipv4", "IPv4 address", TABLE_TEXT},
         {"ipv6", "IPv6 address", TABLE_TEXT},
+        {"subnet", "IPv4 of all servers", TABLE_TEXT},
+        {"subnet6", "IPv6 of all servers", TABLE_TEXT},
+        {"gateway", "is a gateway", TABLE_TEXT},
+        {"gateways_near", "gateways that are nearest", TABLE_COUNT},
         {"mtu", "MTU", TABLE_COUNT},
         {"waiting", "waiting packets", TABLE_COUNT},
         {"waiting_bytes", "waiting bytes", TABLE_BYTES},
@@ -100,8 +109,8 @@ static void show_state(const struct call *call, const struct message *state, con
 int run_tunnel_status(struct call *call)
 {
     struct rows rows = {NULL, 0, 0}, drops = {NULL, 0, 0};
-    int code = ask(call, "status", NULL, &rows);
-    code = code == EXIT_FINE ? ask(call, "drops", NULL, &drops) : code;
+    int code = tunnel_ask(call, "status", NULL, &rows);
+    code = code == EXIT_FINE ? tunnel_ask(call, "drops", NULL, &drops) : code;
     if (code == EXIT_FINE && rows.count > 0) {
         size_t kept = sort_drops(&drops, rows.row[0]);
         bool open = strcmp(message_get_text(rows.row[0], "door", ""), "open") == 0;
@@ -138,7 +147,7 @@ int run_tunnel_flows(struct call *call)
     };
     struct rows rows = {NULL, 0, 0};
     const struct arguments *a = call->arguments;
-    int code = ask(call, "flows", a->words > 2 ? a->word[2] : NULL, &rows);
+    int code = tunnel_ask(call, "flows", a->words > 2 ? a->word[2] : NULL, &rows);
     bool none = rows.count == 0 || !message_has(rows.row[0], "from");
     if (code == EXIT_FINE && none) {
         fprintf(call->errors, "cwctl: nothing was sent from here in the last ten seconds\n");
@@ -158,6 +167,7 @@ int run_tunnel_explain(struct call *call)
 {
     static const struct table_column columns[] = {
         {"address", "address", TABLE_TEXT},
+        {"outside", "is outside, by a gateway", TABLE_TEXT},
         {"server", "is of server", TABLE_TEXT},
         {"id", "whose number is", TABLE_COUNT},
         {"reachable", "reachable", TABLE_FLAG},
@@ -168,7 +178,7 @@ int run_tunnel_explain(struct call *call)
         {NULL, NULL, TABLE_TEXT},
     };
     struct rows rows = {NULL, 0, 0};
-    int code = ask(call, "explain", call->arguments->word[2], &rows);
+    int code = tunnel_ask(call, "explain", call->arguments->word[2], &rows);
     rows_type(&rows, "", "links");
     bool reachable = rows.count > 0 && strcmp(message_get_text(rows.row[0], "reachable", ""), "yes") == 0;
     if (code == EXIT_FINE && rows.count > 0) {
@@ -186,50 +196,41 @@ int run_tunnel_explain(struct call *call)
 
 /* ---- hosts ------------------------------------------------------------------------------------------------------- */
 
-static const char begins_here[] = "# Made by cwctl hosts: the servers of the torus",
-                  ends_here[] = "# End of cwctl hosts";
+/* The block of a network: its first line, and its last one. */
+struct lines {
+    char begin[NAME], end[NAME];
+};
 
-/* "1-0-2.cube s11.cube" */
-static void names_of(const struct message *row, char out[static NAME])
+static const char *domain_of(const struct call *call)
+{
+    return strcmp(tunnel_name(call), "ip") == 0 ? HOSTS_DOMAIN : tunnel_name(call);
+}
+
+static struct hosts_block block_of(const struct call *call, struct lines *lines)
+{
+    bool built_in = strcmp(tunnel_name(call), "ip") == 0;
+    const char *of = built_in ? "" : " of network ", *name = built_in ? "" : tunnel_name(call);
+    snprintf(lines->begin, NAME, "# Made by cwctl hosts: the servers of the torus%s%.31s", of, name);
+    snprintf(lines->end, NAME, "# End of cwctl hosts%s%.31s", of, name);
+    return (struct hosts_block){lines->begin, lines->end, false};
+}
+
+static struct hosts_server server_of(const struct message *row)
 {
     unsigned x = 0, y = 0, z = 0;
     (void)sscanf(message_get_text(row, "server", ""), "%u,%u,%u", &x, &y, &z);
-    snprintf(out, NAME, "%u-%u-%u.cube s%" PRId64 ".cube", x, y, z, message_get_integer(row, "id", 0));
+    return (struct hosts_server){.at = {(uint8_t)x, (uint8_t)y, (uint8_t)z},
+                                 .id = (cw_server)message_get_integer(row, "id", 0),
+                                 .ipv4 = message_get_text(row, "ipv4", "?"),
+                                 .ipv6 = message_get_text(row, "ipv6", "?")};
 }
 
-static void write_hosts(const struct rows *rows, FILE *out)
+static void write_hosts(const struct rows *rows, const char *domain, FILE *out)
 {
     for (size_t i = 0; i < rows->count; i++) {
-        char names[NAME];
-        names_of(rows->row[i], names);
-        fprintf(out, "%s %s\n%s %s\n", message_get_text(rows->row[i], "ipv4", "?"), names,
-                message_get_text(rows->row[i], "ipv6", "?"), names);
+        const struct hosts_server s = server_of(rows->row[i]);
+        hosts_write(&s, domain, out);
     }
-}
-
-/*
- * Copies the file but for what stands between our two lines. 0; -EILSEQ: it has our first line and not our last one;
- * or what reading has failed with. Whether all was written, ferror(out) says.
- */
-static int copy_others(FILE *in, FILE *out)
-{
-    char *line = NULL;
-    size_t room = 0;
-    bool ours = false;
-    errno = 0;
-    for (ssize_t length; (length = getline(&line, &room, in)) > 0;) {
-        length -= line[length - 1] == '\n';
-        line[length] = '\0';
-        bool begins = strcmp(line, begins_here) == 0, ends = ours && strcmp(line, ends_here) == 0;
-        ours = (ours || begins) && !ends;
-        if (!ours && !ends) {
-            fwrite(line, 1, (size_t)length, out);
-            fputc('\n', out);
-        }
-    }
-    int rc = feof(in) ? 0 : errno != 0 ? -errno : -EIO;
-    free(line);
-    return rc == 0 && ours ? -EILSEQ : rc;
 }
 
 /* The new file gets the owner and the rights of the former one. Access lists and labels are not copied. */
@@ -244,12 +245,14 @@ static int keep_rights(const struct stat *former, int fd)
 }
 
 /* All lines of `in` (NULL: there is none) but the former block, and the new block, are on the disk. */
-static int write_fresh(FILE *in, const struct rows *rows, FILE *out)
+static int write_fresh(const struct call *call, FILE *in, const struct rows *rows, FILE *out)
 {
-    int rc = in != NULL ? copy_others(in, out) : 0;
-    fprintf(out, "%s\n", begins_here);
-    write_hosts(rows, out);
-    fprintf(out, "%s\n", ends_here);
+    struct lines lines;
+    const struct hosts_block ours = block_of(call, &lines);
+    int rc = in != NULL ? hosts_copy_others(in, &ours, out) : 0;
+    fprintf(out, "%s\n", ours.begin);
+    write_hosts(rows, domain_of(call), out);
+    fprintf(out, "%s\n", ours.end);
     errno = 0;
     if (rc == 0 && (fflush(out) != 0 || ferror(out))) {
         rc = errno != 0 ? -errno : -EIO;
@@ -258,7 +261,7 @@ static int write_fresh(FILE *in, const struct rows *rows, FILE *out)
 }
 
 /* Writes the new file beside the one at `path`, which is no symbolic link, and puts it in that one's place. */
-static int replace(const char *path, FILE *in, const struct rows *rows)
+static int replace(const struct call *call, const char *path, FILE *in, const struct rows *rows)
 {
     struct stat former = {.st_uid = geteuid(), .st_gid = getegid(), .st_mode = RIGHTS_NEW};
     char *fresh = NULL;
@@ -275,7 +278,7 @@ static int replace(const char *path, FILE *in, const struct rows *rows)
     FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
     int rc = out == NULL ? -errno : 0;
     rc = rc < 0 ? rc : keep_rights(&former, fd);
-    rc = rc < 0 ? rc : write_fresh(in, rows, out);
+    rc = rc < 0 ? rc : write_fresh(call, in, rows, out);
     if (out != NULL) {
         fclose(out); /* all of it is on the disk, or the file goes */
     } else if (fd >= 0) {
@@ -294,7 +297,7 @@ static int replace(const char *path, FILE *in, const struct rows *rows)
  * leads to is meant, and the link stays. 0; -EILSEQ: the former block has no end; -EINVAL: it is no regular file;
  * -EBUSY: something is mounted there; or another -errno. The file is as it was then.
  */
-static int keep_block(const char *path, const struct rows *rows)
+static int keep_block(const struct call *call, const char *path, const struct rows *rows)
 {
     struct stat link;
     char *real = realpath(path, NULL);
@@ -302,7 +305,7 @@ static int keep_block(const char *path, const struct rows *rows)
         return -errno; /* a link that leads nowhere is none that we make a file of */
     }
     FILE *in = real != NULL ? fopen(real, "re") : NULL;
-    int rc = real != NULL && in == NULL ? -errno : replace(real != NULL ? real : path, in, rows);
+    int rc = real != NULL && in == NULL ? -errno : replace(call, real != NULL ? real : path, in, rows);
     if (in != NULL) {
         fclose(in);
     }
@@ -325,21 +328,45 @@ static const char *why_not(int rc)
     }
 }
 
+/* 0, or the exit code of a zone that there is not. */
+static int zone_of(const struct call *call, enum hosts_zone *zone)
+{
+    const struct arguments_given *given = call_given(call, "zone");
+    if (given == NULL || hosts_zone_parse(given->text, zone) == 0) {
+        return 0;
+    }
+    fprintf(call->errors, "cwctl: --zone %s: expected dnsmasq or unbound\n", given->text);
+    return EXIT_USAGE;
+}
+
+static void write_zone(const struct call *call, enum hosts_zone zone, const struct rows *rows)
+{
+    hosts_zone_begin(zone, domain_of(call), call->out);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct hosts_server s = server_of(rows->row[i]);
+        hosts_zone_write(zone, &s, domain_of(call), call->out);
+    }
+}
+
 int run_hosts(struct call *call)
 {
     struct rows rows = {NULL, 0, 0};
     const struct arguments_given *path = call_given(call, "write");
-    int code = ask(call, "hosts", NULL, &rows);
+    enum hosts_zone zone = HOSTS_DNSMASQ;
+    int code = zone_of(call, &zone);
+    code = code == EXIT_FINE ? tunnel_ask(call, "hosts", NULL, &rows) : code;
     if (code == EXIT_FINE && path != NULL) {
-        int rc = keep_block(path->text, &rows);
+        int rc = keep_block(call, path->text, &rows);
         if (rc < 0) {
             fprintf(call->errors, "cwctl: %s: %s\n", path->text, why_not(rc));
             code = EXIT_NO;
         }
     } else if (code == EXIT_FINE && call->arguments->json) {
         print_json(call, &rows);
+    } else if (code == EXIT_FINE && call_given(call, "zone") != NULL) {
+        write_zone(call, zone, &rows);
     } else if (code == EXIT_FINE) {
-        write_hosts(&rows, call->out);
+        write_hosts(&rows, domain_of(call), call->out);
     }
     rows_clear(&rows);
     return code;

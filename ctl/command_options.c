@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * command_options.c - the options that only some commands take, and what their values may be.
- */
+/* command_options.c - the options that some commands have: what they are called, mean, and may be. */
 #include "ctl/commands.h"
 
 #include <string.h>
@@ -46,6 +44,10 @@ static const struct arguments_option options[] = {
     {"members", ARGUMENTS_FLAG, "members", false, "", "print a line for every server that gets the file"},
     {"follow", ARGUMENTS_FLAG, "follow", false, "", "go on with what happens, until q or Ctrl-C"},
     {"write", ARGUMENTS_TEXT, NULL, false, "FILE", "keep the names in this file, between two lines of our own"},
+    {"zone", ARGUMENTS_TEXT, NULL, false, "dnsmasq|unbound", "lines for the configuration of this name server"},
+    {"network", ARGUMENTS_TEXT, NULL, false, "NAME", "another network than the one that is built in (ip)"},
+    {"apply", ARGUMENTS_FLAG, NULL, false, "", "load the rules and set the sysctls now"},
+    {"device", ARGUMENTS_TEXT, NULL, false, "NAME", "the device that leads outside (gateway_device)"},
     {"last", ARGUMENTS_NUMBER, NULL, false, "N", "of the past, only the last N"},
     {"labels", ARGUMENTS_FLAG, NULL, false, "", "labels for both ends of each cable"},
     {"force", ARGUMENTS_FLAG, "force", false, "", "leave, whatever stands against it"},
@@ -106,4 +108,39 @@ const char *commands_refusal(const struct arguments_given *given)
         }
     }
     return NULL;
+}
+
+const char *commands_option_help(const struct command *c, const struct arguments_option *option)
+{
+    static const struct {
+        const char *command, *option, *help;
+    } own[] = {
+        {"aggregate reduce", "to", "which server gets the result, or all, and the name of the file there"},
+        {"aggregate words", "to", "which server gets the result, and the name of the file there"},
+        {"aggregate run", "to", "which server gets the result, and the name of the file there"},
+        {"aggregate check", "to", "which server gets the sum, or all (the one that is asked)"},
+        {"drops", "all", "show causes of which nothing was dropped, too"},
+        {"wiring", "all", "show every cable of the torus, not only those of this server"},
+        {"doctor", "all", "ask every server in view, and put together what they say"},
+        {"events", "all", "show the events of every server in view, not only those of this daemon"},
+    };
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        if (strcmp(own[i].command, c->name) == 0 && strcmp(own[i].option, option->name) == 0) {
+            return own[i].help;
+        }
+    }
+    return option->help;
+}
+
+bool commands_takes(const struct command *c, const struct arguments_option *option)
+{
+    size_t length = strlen(option->name);
+    for (const char *at = c->options; *at != '\0';) {
+        size_t word = strcspn(at, " ");
+        if (word == length && memcmp(at, option->name, length) == 0) {
+            return true;
+        }
+        at += word + (at[word] == ' ');
+    }
+    return false;
 }

@@ -209,26 +209,41 @@ static const struct command table[] = {
      "of the rate may belong to other keys. AT ROOT: the part of the rate that the root answered; copies answered the "
      "rest. Exit code 1: no keys were read.",
      "  cwctl kv hot\n  cwctl kv hot 50 --json", "", 0, 1, NULL, NULL, NULL, run_kv_hot},
-    {"tunnel status", "", "the network of this server: addresses, what waits, how packets came, what was dropped",
-     "The network is service ip, by which unmodified programs speak TCP/IP with other servers. WAITING: packets that "
-     "programs here have sent and no link has taken yet. A packet that was overtaken on another path leaves a hole, "
-     "which is "
-     "filled when it comes, or given up. LATENESS: the time that 99 of 100 late packets did not exceed. Exit code 1: "
-     "there is no device, or no such service. --json: causes of drops are fields drop_..., where there are any.",
-     "  cwctl tunnel status --watch\n  cwctl --lab demo --node all tunnel status --json | jq '{server, dropped}'", "",
-     0, 0, NULL, NULL, NULL, run_tunnel_status},
+    {"tunnel status", "", "a network of this server: addresses, what waits, how packets came, what was dropped",
+     "By the network (service ip, or --network) unmodified programs speak TCP/IP with other servers. WAITING: packets "
+     "that programs here have sent and no link has taken yet. A packet that was overtaken on another path leaves a "
+     "hole, which is filled when it comes, or given up. LATENESS: the time that 99 of 100 late packets did not exceed. "
+     "Exit code 1: there is no device, or no such service. --json: causes of drops are fields drop_..., where there "
+     "are any.",
+     "  cwctl tunnel status --watch\n  cwctl --lab demo --node all tunnel status --json | jq '{server, dropped}'",
+     "network", 0, 0, NULL, NULL, NULL, run_tunnel_status},
     {"tunnel flows", "[N]", "connections that have sent from here in the last ten seconds",
      "Those with most bytes first, 20 unless N says otherwise. BYTES: since the connection began, or since another one "
      "that shares its queue (there are 1,024). WAITING: bytes that no link has taken yet. Exit code 1: there are none.",
-     "  cwctl tunnel flows --watch\n  cwctl tunnel flows 5", "", 0, 1, NULL, NULL, NULL, run_tunnel_flows},
+     "  cwctl tunnel flows --watch\n  cwctl tunnel flows 5", "network", 0, 1, NULL, NULL, NULL, run_tunnel_flows},
     {"tunnel explain", "ADDRESS", "which server has an IP address, and by which way it is reached",
-     "Also how long a missing piece from there is waited for. Exit code 1: the server cannot be reached.",
-     "  cwctl tunnel explain 10.64.11.1", "", 1, 1, NULL, NULL, NULL, run_tunnel_explain},
+     "Of an address outside, a gateway that is nearest. Also how long a missing piece from there is waited for. Exit "
+     "code 1: the server cannot be reached.",
+     "  cwctl tunnel explain 10.64.11.1", "network", 1, 1, NULL, NULL, NULL, run_tunnel_explain},
+    {"tunnel nat", "", "the rules by which a gateway's kernel masks the network's addresses",
+     "nftables rules (masquerading for what leaves by the device, and the MSS of connections set to what their way "
+     "takes) and sysctls that let the kernel forward. --apply loads them by nft(8), in place of those that it loaded "
+     "before. Exit code 1: this server is no gateway, or they could not be loaded.",
+     "  cwctl tunnel nat\n  cwctl tunnel nat --device eth0 --apply", "network device apply", 0, 0, NULL, NULL, NULL,
+     run_tunnel_nat},
+    {"tunnel cni", "", "a list for CNI, by which containers of this server get addresses of the network",
+     "For the plug-ins ptp and host-local of containernetworking: each container has an address out of the server's "
+     "/24 and /64, and the network leads there without NAT.",
+     "  cwctl tunnel cni > /etc/cni/net.d/20-cubeway.conflist", "network", 0, 0, NULL, NULL, NULL, run_tunnel_cni},
+    {"tunnel networkd", "", "units by which systemd-networkd makes and keeps the device",
+     "Two files, each behind a line with its name: a device that outlives the daemon, and its addresses and routes. "
+     "Connections live on when the daemon is started anew.",
+     "  cwctl tunnel networkd", "network", 0, 0, NULL, NULL, NULL, run_tunnel_networkd},
     {"hosts", "", "names for the addresses of all servers, as lines of /etc/hosts",
-     "Server 1,0,2 is called 1-0-2.cube, and s11.cube where its number is 11. --write keeps them in a file, between "
-     "two "
-     "lines of its own; all other lines stay.",
-     "  cwctl hosts\n  cwctl hosts --write /etc/hosts", "write", 0, 0, NULL, NULL, NULL, run_hosts},
+     "Server 1,0,2 is called 1-0-2.cube, and s11.cube where its number is 11; in another network 1-0-2.NAME. --write "
+     "keeps them in a file, between two lines of its own; all other lines stay. --zone prints them for a name server.",
+     "  cwctl hosts\n  cwctl hosts --write /etc/hosts\n  cwctl hosts --zone dnsmasq > /etc/dnsmasq.d/cubeway.conf",
+     "write zone network", 0, 0, NULL, NULL, NULL, run_hosts},
     {"counters", "", "every counter of the server and its services",
      "Counters that are zero are left out, except in JSON.", "  cwctl counters\n  cwctl counters --json", "", 0, 0,
      "counters", NULL, show_counters, NULL},
@@ -489,41 +504,6 @@ const struct command *commands_find(const char *const *words, int count, int *us
         }
     }
     return best != NULL ? best : abbreviated(words, count, used);
-}
-
-const char *commands_option_help(const struct command *c, const struct arguments_option *option)
-{
-    static const struct {
-        const char *command, *option, *help;
-    } own[] = {
-        {"aggregate reduce", "to", "which server gets the result, or all, and the name of the file there"},
-        {"aggregate words", "to", "which server gets the result, and the name of the file there"},
-        {"aggregate run", "to", "which server gets the result, and the name of the file there"},
-        {"aggregate check", "to", "which server gets the sum, or all (the one that is asked)"},
-        {"drops", "all", "show causes of which nothing was dropped, too"},
-        {"wiring", "all", "show every cable of the torus, not only those of this server"},
-        {"doctor", "all", "ask every server in view, and put together what they say"},
-        {"events", "all", "show the events of every server in view, not only those of this daemon"},
-    };
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-        if (strcmp(own[i].command, c->name) == 0 && strcmp(own[i].option, option->name) == 0) {
-            return own[i].help;
-        }
-    }
-    return option->help;
-}
-
-bool commands_takes(const struct command *c, const struct arguments_option *option)
-{
-    size_t length = strlen(option->name);
-    for (const char *at = c->options; *at != '\0';) {
-        size_t word = strcspn(at, " ");
-        if (word == length && memcmp(at, option->name, length) == 0) {
-            return true;
-        }
-        at += word + (at[word] == ' ');
-    }
-    return false;
 }
 
 bool commands_alone(const struct command *c)

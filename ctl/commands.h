@@ -144,6 +144,16 @@ int run_kv_hot(struct call *call);
 int run_tunnel_status(struct call *call);
 int run_tunnel_flows(struct call *call);
 int run_tunnel_explain(struct call *call);
+int run_tunnel_nat(struct call *call);
+int run_tunnel_cni(struct call *call);
+int run_tunnel_networkd(struct call *call);
+/*
+ * Asks the service of the network (--network, or ip) for `command`, with a word behind it or NULL. Gives the exit code;
+ * EXIT_FINE: the rows are there.
+ */
+int tunnel_ask(const struct call *call, const char *command, const char *word, struct rows *rows);
+/* Its name. */
+const char *tunnel_name(const struct call *call);
 int run_hosts(struct call *call);
 int run_aggregate_reduce(struct call *call);
 int run_aggregate_check(struct call *call);

@@ -11,6 +11,7 @@
 #include "services/multicast/cast/head.h"
 #include "services/multicast/multicast.h"
 #include "services/ping/ping.h"
+#include "services/table.h"
 #include "services/trace/trace.h"
 #include "services/transport/transport.h"
 #include "services/tunnel/limits.h"
@@ -35,6 +36,11 @@ const cw_service *const *builtin_all(size_t *count)
 {
     *count = ALL;
     return services;
+}
+
+int builtin_network(cw_job job, const char *name, unsigned open, cw_service *out, char *why)
+{
+    return table_instance(&tunnel_service, job, name, open, out, why);
 }
 
 /* The port that each of them uses: 0. */

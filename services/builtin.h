@@ -21,6 +21,12 @@ const cw_service *const *builtin_all(size_t *count);
 const cw_service *builtin_service(const char *name);
 
 /*
+ * The table of a network (services/tunnel) beside the one that is built in, with that job and name. `open`, *out, why[]
+ * and results as table_instance() has them.
+ */
+CW_MUST_CHECK int builtin_network(cw_job job, const char *name, unsigned open, cw_service *out, char *why);
+
+/*
  * What they may do, the least that they need: each reaches its own instances by its one port. *count says how many.
  * Answers need no privilege. Constant data.
  */

@@ -75,8 +75,13 @@ static void put_links(const struct lab *lab, cw_server s, FILE *out)
  * Writes a service's section. The name of the module "libkv.so" or "/path/kv.so" is "kv". A service without a path is
  * built in; it is named all the same, because some do more when they are (kvcache then listens for clients).
  */
-static void put_service(FILE *out, const char *file)
+static void put_service(FILE *out, const struct lab *lab, const char *file)
 {
+    if (strcmp(file, LAB_TUNNEL) == 0 && lab->gateways[0] != '\0') {
+        fprintf(out, "network \"%s\" { gateway { servers = \"%s\"; device = \"%s\"; } }\n", file, lab->gateways,
+                LAB_UPLINK);
+        return;
+    }
     if (!lab_service_is_file(file)) {
         fprintf(out, "service \"%s\" { }\n", file);
         return;
@@ -118,10 +123,15 @@ int conf_write(const struct lab *lab, cw_server s, FILE *out)
     fprintf(out, "service \"aggregate\" { options { data = \"%s\"; ", lab_data(lab, name, ".vectors", path));
     fprintf(out, "spool = \"%s\"; } }\n", lab_data(lab, name, ".spool", path));
     for (unsigned i = 0; i < lab->services; i++) {
-        put_service(out, lab->service[i]);
+        put_service(out, lab, lab->service[i]);
+    }
+    for (unsigned i = 0; i < lab->networks; i++) {
+        char subnet[LAB_SUBNET];
+        fprintf(out, "network \"%s\" { job = %u; subnet = \"%s\"; }\n", lab->network[i], LAB_NETWORK_JOB + i,
+                lab_subnet(i, subnet));
     }
     if (lab->witness[0] != '\0') {
-        put_service(out, lab->witness);
+        put_service(out, lab, lab->witness);
     }
     return fflush(out) == 0 && ferror(out) == 0 ? 0 : -EIO;
 }

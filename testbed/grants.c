@@ -33,16 +33,16 @@ static int write_plan(const struct seal_key *key, const struct job_plan *plan, F
     return rc;
 }
 
-/* Grants all processes and ports of the service's own job. Anything beyond that is for the operator to grant. */
-static int write_job(const struct lab *lab, const struct seal_key *key, const cw_service *service, FILE *out,
-                     char why[static GRANTS_WHY])
+/* Grants all processes and ports of its own job, or nothing. Anything beyond that is for the operator to grant. */
+static int write_job(const struct lab *lab, const struct seal_key *key, cw_job job, const char *name, bool grants,
+                     FILE *out, char why[static GRANTS_WHY])
 {
     const struct job_ports ports = {.all = true};
     const struct processes who = {.all = true};
     struct job_plan plan;
-    job_plan_open(&plan, service->job, job_plan_name_good(service->name) ? service->name : "service");
+    job_plan_open(&plan, job, job_plan_name_good(name) ? name : "service");
     int rc = job_plan_add_range(&plan, 0, lab->torus.servers - 1, 0, why);
-    rc = rc < 0 ? rc : job_plan_grant(&plan, service->job, &ports, &who);
+    rc = rc < 0 || !grants ? rc : job_plan_grant(&plan, job, &ports, &who);
     rc = rc < 0 ? rc : write_plan(key, &plan, out, why);
     job_plan_close(&plan);
     return rc;
@@ -54,7 +54,7 @@ static int write_service(const struct lab *lab, const struct seal_key *key, cons
     struct loader_module module;
     int rc = loader_open(file, &module, why);
     if (rc == 0) {
-        rc = write_job(lab, key, module.service, out, why);
+        rc = write_job(lab, key, module.service->job, module.service->name, true, out, why);
         loader_close(&module);
     }
     return rc;
@@ -162,6 +162,9 @@ static int write_all(const struct lab *lab, const struct seal_key *key, FILE *ou
             rc = write_service(lab, key, lab->service[i], out, why);
         }
     }
+    for (unsigned i = 0; rc == 0 && i < lab->networks; i++) {
+        rc = write_job(lab, key, LAB_NETWORK_JOB + i, lab->network[i], !lab->no_grants, out, why);
+    }
     return rc == 0 && lab->witness[0] != '\0' ? write_service(lab, key, lab->witness, out, why) : rc;
 }
 
@@ -197,7 +200,7 @@ static bool has_jobs(const struct lab *lab)
     for (unsigned i = 0; i < lab->services; i++) {
         files |= lab_service_is_file(lab->service[i]);
     }
-    return lab->witness[0] != '\0' || (files && lab->plays == NULL && !lab->no_grants);
+    return lab->networks > 0 || lab->witness[0] != '\0' || (files && lab->plays == NULL && !lab->no_grants);
 }
 
 void grants_write(const struct lab *lab, FILE *out)

@@ -71,7 +71,14 @@ bool lab_has_tunnel(const struct lab *lab)
             return true;
         }
     }
-    return false;
+    return lab->networks > 0;
+}
+
+/* Behind 10.64.0.0/12, that of `ip`. */
+const char *lab_subnet(unsigned network, char out[static LAB_SUBNET])
+{
+    snprintf(out, LAB_SUBNET, "10.%u.0.0/12", (80 + 16 * network) & 0xff);
+    return out;
 }
 
 bool lab_name_good(const char *name)
@@ -309,6 +316,10 @@ int lab_save(const struct lab *lab)
     for (unsigned i = 0; i < lab->services; i++) {
         message_element(m, "services", lab->service[i]);
     }
+    for (unsigned i = 0; i < lab->networks; i++) {
+        message_element(m, "networks", lab->network[i]);
+    }
+    message_text(m, "gateways", lab->gateways);
     char *line = message_line(m, &length);
     CHECK(line != NULL);
     message_close(m);
@@ -329,7 +340,7 @@ static int read_fields(struct lab *lab, const struct message *m)
 {
     const char *dims = message_get_text(m, "dims", NULL), *driver = message_get_text(m, "driver", NULL);
     const char *shim = message_get_text(m, "shim", NULL), *daemon = message_get_text(m, "daemon", NULL);
-    const char *witness = message_get_text(m, "witness", NULL), *service;
+    const char *witness = message_get_text(m, "witness", NULL), *service, *network;
     cw_dims d;
     if (dims == NULL || driver == NULL || shim == NULL || daemon == NULL || witness == NULL ||
         quantity_dims(dims, strlen(dims), &d) < 0 || torus_init(&lab->torus, d) < 0 ||
@@ -349,6 +360,10 @@ static int read_fields(struct lab *lab, const struct message *m)
     while (lab->services < LAB_SERVICES && (service = message_get_element(m, "services", lab->services)) != NULL) {
         snprintf(lab->service[lab->services++], LAB_PATH, "%s", service);
     }
+    while (lab->networks < LAB_NETWORKS && (network = message_get_element(m, "networks", lab->networks)) != NULL) {
+        snprintf(lab->network[lab->networks++], LAB_NAME, "%s", network);
+    }
+    snprintf(lab->gateways, LAB_GATEWAYS, "%s", message_get_text(m, "gateways", ""));
     return 0;
 }
 

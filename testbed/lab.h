@@ -29,10 +29,13 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-enum { LAB_NAME = 32, LAB_SERVICES = 8, LAB_WHY = 320, LAB_PATH = 256 };
+enum { LAB_NAME = 32, LAB_SERVICES = 8, LAB_NETWORKS = 4, LAB_GATEWAYS = 64, LAB_WHY = 320, LAB_PATH = 256 };
 
 #define LAB_DEFAULT "lab" /* the name of a lab that was given none */
 #define LAB_TUNNEL "ip"   /* the built-in service that gives each server a device (docs/services/tunnel.md) */
+#define LAB_UPLINK "up0"  /* the device by which a gateway of that network reaches what is outside the lab */
+/* The job of the first network beside that one; the others have the numbers behind it. */
+#define LAB_NETWORK_JOB 5001
 
 enum lab_driver { LAB_NETNS, LAB_PROCESS };
 enum lab_shim { LAB_RAW, LAB_PCAP, LAB_UDP };
@@ -55,6 +58,9 @@ struct lab {
     double wanted;  /* how many other processes wanted a processor when the lab came up; negative: --scale was given */
     char service[LAB_SERVICES][LAB_PATH]; /* modules by their whole paths, built-in services by their names */
     unsigned services;
+    char network[LAB_NETWORKS][LAB_NAME]; /* beside `ip`: their jobs are LAB_NETWORK_JOB and on */
+    unsigned networks;
+    char gateways[LAB_GATEWAYS];  /* of `ip`: numbers of servers with spaces between them; "": none */
     bool no_grants;               /* the services begin without a right to send */
     bool strict;                  /* daemons log misuses of the service API; once the lab is up: unknown */
     const char *transit;          /* of the daemons' configurations; NULL: user. Once the lab is up: NULL */
@@ -66,8 +72,11 @@ struct lab {
 
 /* True when the service is a module's path, false when it is the name of a built-in one. */
 bool lab_service_is_file(const char *service);
-/* True when each server has a device for IP: the service `ip` is among those that were asked for. */
+/* True when each server has a device for IP: the service `ip` is among those that were asked for, or a network is. */
 bool lab_has_tunnel(const struct lab *lab);
+/* The subnet of the network with that number, as its configuration has it. Gives out. */
+enum { LAB_SUBNET = 20 };
+const char *lab_subnet(unsigned network, char out[static LAB_SUBNET]);
 /* True for letters, digits, - and _, few enough that sockets in the lab's folder can have names. */
 bool lab_name_good(const char *name);
 /* The folder that holds all labs of this user. -ENAMETOOLONG. */

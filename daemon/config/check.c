@@ -5,11 +5,15 @@
 #include "base/nearest.h"
 #include "keyspace/torus.h"
 #include "services/builtin.h"
+#include "services/table.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const struct config_link no_link;
+
+#define BUILT_IN_NETWORK "ip"
+#define BUILT_IN_DEVICE "cw0" /* unless its option says otherwise (services/tunnel) */
 
 enum { ETHERTYPE_LEAST = 0x0600, ETHERTYPE_MOST = 0xffff };
 
@@ -127,13 +131,76 @@ static const char *service_nth(const void *context, size_t i)
     return ((const cw_service *const *)context)[i]->name;
 }
 
+/* The built-in network may be called a service or a network, but not both. */
+static void check_again(const struct daemon_config *c, unsigned i, struct config_report *r)
+{
+    const struct config_service *s = &c->service[i];
+    for (unsigned k = 0; k < i; k++) {
+        char key[CONFIG_KEY], text[CONFIG_KEY + 64], other[CONFIG_KEY];
+        if (strcmp(c->service[k].name, s->name) == 0 && c->service[k].network != s->network) {
+            snprintf(text, sizeof text, "it was given before, as %s", config_service_key(&c->service[k], NULL, other));
+            r->tell(r, config_service_key(s, NULL, key), text);
+        }
+    }
+}
+
+/* Is this text the value of that option of a network before this one? Gives the network, or NULL. */
+static const struct config_service *has_device(const struct daemon_config *c, unsigned before, const char *device)
+{
+    for (unsigned k = 0; k < before; k++) {
+        const struct config_service *o = &c->service[k];
+        bool tunnel = o->network || strcmp(o->name, BUILT_IN_NETWORK) == 0;
+        const char *its = config_service_option(o, "device");
+        if (o->enabled && tunnel && strcmp(its != NULL ? its : BUILT_IN_DEVICE, device) == 0) {
+            return o;
+        }
+    }
+    return NULL;
+}
+
+static void check_network(const struct daemon_config *c, unsigned i, struct config_report *r)
+{
+    const struct config_service *s = &c->service[i];
+    const bool built_in = strcmp(s->name, BUILT_IN_NETWORK) == 0;
+    char key[CONFIG_KEY], text[CONFIG_KEY + CONFIG_NAME + 128], why[TABLE_WHY_BYTES];
+    cw_service table;
+    (void)config_service_key(s, NULL, key);
+    if (built_in ? s->job != 0 : s->job == 0) {
+        r->tell(r, key,
+                built_in ? "the network that is built in has a job of its own: take the key job out"
+                         : "expected job = N, 1024 or above: each network is a job (cwctl job create makes one)");
+        return;
+    }
+    if (!built_in && builtin_network(s->job, s->name, 0, &table, why) < 0) {
+        r->tell(r, key, why);
+    } else if (!built_in && builtin_service(s->name) != NULL) {
+        r->tell(r, key, "a service that is built in has this name: call the network otherwise");
+    }
+    for (unsigned k = 0; k < i && s->job != 0; k++) {
+        if (c->service[k].job == s->job) {
+            snprintf(text, sizeof text, "job %u is that of network \"%s\"", s->job, c->service[k].name);
+            r->tell(r, key, text);
+        }
+    }
+    const char *device = config_service_option(s, "device");
+    device = device != NULL ? device : BUILT_IN_DEVICE;
+    const struct config_service *other = s->enabled ? has_device(c, i, device) : NULL;
+    if (other != NULL) {
+        snprintf(text, sizeof text, "device %s is that of network \"%s\"", device, other->name);
+        r->tell(r, config_service_key(s, "device", key), text);
+    }
+}
+
 static void check_services(const struct daemon_config *c, struct config_report *r)
 {
     for (unsigned i = 0; i < c->service_count; i++) {
         const struct config_service *s = &c->service[i];
-        char key[CONFIG_NAME + 16];
-        snprintf(key, sizeof key, "service \"%s\"", s->name);
-        if (s->file[0] == '\0' && builtin_service(s->name) == NULL) {
+        char key[CONFIG_KEY];
+        (void)config_service_key(s, NULL, key);
+        check_again(c, i, r);
+        if (s->network) {
+            check_network(c, i, r);
+        } else if (s->file[0] == '\0' && builtin_service(s->name) == NULL) {
             size_t count;
             const cw_service *const *builtin = builtin_all(&count);
             const char *near = nearest_name(s->name, strlen(s->name), service_nth, builtin, count);

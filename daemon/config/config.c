@@ -3,6 +3,7 @@
  * config.c - from the text's tree to the configuration: each key by its table, then the whole against itself (check.c).
  */
 #include "daemon/config/internal.h"
+#include "daemon/config/reading.h"
 
 #include "base/check.h"
 #include "base/digest.h"
@@ -23,97 +24,19 @@ static const char *const port_names[] = {"port0", "port1", "port2", "port3", "po
 static const char *const link_words[] = {"port0", "port1", "port2", "port3", "port4", "port5", "fault"};
 static const char default_socket[] = "/run/cubeway/<name>.sock";
 
-enum { SERVICE_WEIGHT = 10 }; /* as of a service that nobody gave one */
-
-struct reading {
-    struct config_report report; /* first: tell() finds the reading by it */
-    struct conf tree;
-    const char *file;
-    struct daemon_config *config;
-    config_mistake_fn *mistake;
-    void *context;
-    unsigned mistakes;
-    bool labels, ports; /* links were named by direction, by number */
-};
-
 /* Every key that the file itself may hold, for "did you mean". */
 enum { TOP_NAMES = 40 };
-static const char *const top_sections[] = {"torus", "links", "service"};
-
-static void tell_at(struct reading *r, unsigned line, const char *key, const char *why)
-{
-    char text[CONF_WHY + SETTING_WHY + CONFIG_PATH + CONF_PATH + 16];
-    if (++r->mistakes <= CONFIG_MISTAKES) {
-        snprintf(text, sizeof text, "%s:%u: %s%s%s", r->file, line, key, key[0] != '\0' ? ": " : "", why);
-        r->mistake(r->context, text);
-    }
-}
-
-/* Something is wrong with that item. */
-__attribute__((format(printf, 3, 4))) static void wrong(struct reading *r, const struct conf_item *item,
-                                                        const char *format, ...)
-{
-    char why[CONF_WHY + SETTING_WHY], path[CONF_PATH];
-    va_list args;
-    if (item->listed) {
-        return; /* its mistake is told: quotes are missing */
-    }
-    va_start(args, format);
-    vsnprintf(why, sizeof why, format, args);
-    va_end(args);
-    tell_at(r, item->line, conf_path(&r->tree, item, path), why);
-}
+static const char *const top_sections[] = {"torus", "links", "service", "network"};
 
 static void tell(struct config_report *report, const char *key, const char *text)
 {
     struct reading *r = (struct reading *)(void *)report;
-    tell_at(r, conf_line(&r->tree, key), key, text);
+    reading_tell(r, conf_line(&r->tree, key), key, text);
 }
 
 static void tell_text(void *context, unsigned line, const char *why)
 {
-    tell_at(context, line, "", why);
-}
-
-static const struct conf_item *item_at(const struct reading *r, uint32_t index)
-{
-    return index == CONF_NONE ? NULL : &r->tree.item[index];
-}
-
-static const struct conf_item *next_of(const struct reading *r, const struct conf_item *item)
-{
-    return item_at(r, item->next);
-}
-
-static bool same_name(const struct conf_item *a, const struct conf_item *b)
-{
-    bool named = a->name != NULL && b->name != NULL;
-    return strcmp(a->key, b->key) == 0 && (named ? strcmp(a->name, b->name) == 0 : a->name == b->name);
-}
-
-/* Tells of a key that stands in the section twice. */
-static bool is_first(struct reading *r, const struct conf_item *section, const struct conf_item *item)
-{
-    const struct conf_item *other = item_at(r, section->first);
-    while (!same_name(other, item)) {
-        other = next_of(r, other);
-    }
-    if (other != item) {
-        wrong(r, item, "it was given before, in line %u", other->line);
-    }
-    return other == item;
-}
-
-/* near: what was perhaps meant, or NULL. */
-static void tell_unknown(struct reading *r, const struct conf_item *item, const char *where, const char *near)
-{
-    wrong(r, item, "no such key %s; %s%s%s", where, near != NULL ? "did you mean " : "",
-          near != NULL ? near : "cubewayd.conf(5) lists them", near != NULL ? "?" : "");
-}
-
-static void unknown(struct reading *r, const struct conf_item *item, const struct setting *table, const char *where)
-{
-    tell_unknown(r, item, where, setting_nearest(table, item->key, strlen(item->key)));
+    reading_tell(context, line, "", why);
 }
 
 static const char *name_nth(const void *context, size_t i)
@@ -140,7 +63,7 @@ static bool tell_service(struct reading *r, const struct conf_item *item)
     if (item->value != NULL || builtin_service(service) == NULL) {
         return false;
     }
-    wrong(r, item, "no such key at the top; did you mean service \"%s\" { ... }?", service);
+    reading_wrong(r, item, "no such key at the top; did you mean service \"%s\" { ... }?", service);
     return true;
 }
 
@@ -149,7 +72,7 @@ static void unknown_at_top(struct reading *r, const struct conf_item *item)
     const char *names[TOP_NAMES], *section = item->value != NULL ? section_of(item->key) : NULL;
     size_t count = 0;
     if (section != NULL) {
-        wrong(r, item, "no such key at the top: it belongs into %s { ... }", section);
+        reading_wrong(r, item, "no such key at the top: it belongs into %s { ... }", section);
         return;
     }
     if (tell_service(r, item)) {
@@ -167,61 +90,7 @@ static void unknown_at_top(struct reading *r, const struct conf_item *item)
         CHECK(count < TOP_NAMES);
         names[count++] = top_sections[i];
     }
-    tell_unknown(r, item, "at the top", nearest_name(item->key, strlen(item->key), name_nth, names, count));
-}
-
-static bool want_section(struct reading *r, const struct conf_item *item, bool named)
-{
-    if (item->value != NULL) {
-        wrong(r, item, "expected a section: %s%s { ... }", item->key, named ? " \"name\"" : "");
-        return false;
-    }
-    if ((item->name != NULL) != named) {
-        wrong(r, item,
-              named ? "this section needs a name: %s \"name\" { ... }" : "this section has no name: %s { ... }",
-              item->key);
-        return false;
-    }
-    return true;
-}
-
-static bool want_value(struct reading *r, const struct conf_item *item)
-{
-    if (item->value == NULL) {
-        wrong(r, item, "expected a value, not a section");
-    }
-    return item->value != NULL;
-}
-
-/* Reads the item when the table knows its key. */
-static bool read_setting(struct reading *r, const struct setting *table, const struct conf_item *item, void *base)
-{
-    const struct setting *s = setting_find(table, item->key, strlen(item->key));
-    if (s == NULL || !want_value(r, item)) {
-        return s != NULL;
-    }
-    if (setting_read(s, item->value, strlen(item->value), base) < 0) {
-        char expected[SETTING_WHY];
-        setting_expected(s, expected);
-        const char *near = setting_nearest_value(s, item->value, strlen(item->value));
-        wrong(r, item, "'%.60s': expected %s%s%s%s", item->value, expected, near != NULL ? "; did you mean " : "",
-              near != NULL ? near : "", near != NULL ? "?" : "");
-    }
-    return true;
-}
-
-static void read_plain(struct reading *r, const struct conf_item *section, const struct setting *table, void *base)
-{
-    if (!want_section(r, section, false)) {
-        return;
-    }
-    for (const struct conf_item *i = item_at(r, section->first); i != NULL; i = next_of(r, i)) {
-        if (!read_setting(r, table, i, base)) {
-            unknown(r, i, table, "in this section");
-        } else {
-            is_first(r, section, i);
-        }
-    }
+    reading_tell_unknown(r, item, "at the top", nearest_name(item->key, strlen(item->key), name_nth, names, count));
 }
 
 /* The profile first, wherever it stands: single timers are changes to it. */
@@ -230,23 +99,23 @@ static void read_timers(struct reading *r, const struct conf_item *section, cons
     const struct setting profile[] = {
         {.name = "profile", .kind = SETTING_WORD, .size = sizeof(int), .words = profile_words}, {.name = NULL}};
     int which = 0;
-    if (!want_section(r, section, false)) {
+    if (!reading_want_section(r, section, false)) {
         return;
     }
-    for (const struct conf_item *i = item_at(r, section->first); i != NULL; i = next_of(r, i)) {
-        if (read_setting(r, profile, i, &which)) {
-            is_first(r, section, i);
+    for (const struct conf_item *i = reading_item(r, section->first); i != NULL; i = reading_next(r, i)) {
+        if (reading_setting(r, profile, i, &which)) {
+            reading_is_first(r, section, i);
             r->config->timers = which == 1 ? ls_timers_fast() : ls_timers_default();
         }
     }
-    for (const struct conf_item *i = item_at(r, section->first); i != NULL; i = next_of(r, i)) {
+    for (const struct conf_item *i = reading_item(r, section->first); i != NULL; i = reading_next(r, i)) {
         if (strcmp(i->key, "profile") == 0) {
             continue;
         }
-        if (!read_setting(r, table, i, r->config)) {
-            unknown(r, i, table, "in this section");
+        if (!reading_setting(r, table, i, r->config)) {
+            reading_unknown(r, i, table, "in this section");
         } else {
-            is_first(r, section, i);
+            reading_is_first(r, section, i);
         }
     }
 }
@@ -256,7 +125,7 @@ static void read_coordinate(struct reading *r, const struct conf_item *item)
 {
     struct daemon_config *c = r->config;
     struct torus torus;
-    if (!want_value(r, item)) {
+    if (!reading_want_value(r, item)) {
         return;
     }
     if (strcmp(item->value, "auto") == 0) {
@@ -275,34 +144,34 @@ static void read_coordinate(struct reading *r, const struct conf_item *item)
     int rc = torus_parse(&torus, item->value, strlen(item->value), &c->self);
     c->misplaced = rc < 0;
     if (rc < 0) {
-        wrong(r, item,
-              rc == -ERANGE ? "'%.40s' lies outside the dims %ux%ux%u"
-                            : "'%.40s': expected x,y,z inside the dims %ux%ux%u, auto or all",
-              item->value, c->dims.x, c->dims.y, c->dims.z);
+        reading_wrong(r, item,
+                      rc == -ERANGE ? "'%.40s' lies outside the dims %ux%ux%u"
+                                    : "'%.40s': expected x,y,z inside the dims %ux%ux%u, auto or all",
+                      item->value, c->dims.x, c->dims.y, c->dims.z);
     }
 }
 
 static void read_torus(struct reading *r, const struct conf_item *section)
 {
     const struct conf_item *coordinate = NULL;
-    if (!want_section(r, section, false)) {
+    if (!reading_want_section(r, section, false)) {
         return;
     }
-    for (const struct conf_item *i = item_at(r, section->first); i != NULL; i = next_of(r, i)) {
+    for (const struct conf_item *i = reading_item(r, section->first); i != NULL; i = reading_next(r, i)) {
         if (strcmp(i->key, "coordinate") == 0) {
-            coordinate = is_first(r, section, i) ? i : coordinate;
+            coordinate = reading_is_first(r, section, i) ? i : coordinate;
             continue;
         }
         unsigned before = r->mistakes;
-        if (!read_setting(r, config_torus_keys, i, r->config)) {
-            unknown(r, i, config_torus_keys, "in this section");
+        if (!reading_setting(r, config_torus_keys, i, r->config)) {
+            reading_unknown(r, i, config_torus_keys, "in this section");
         } else {
-            is_first(r, section, i);
+            reading_is_first(r, section, i);
         }
         r->report.dims |= r->mistakes > before;
     }
     if (coordinate == NULL) {
-        tell_at(r, section->line, "torus.coordinate", "expected x,y,z of this server, auto or all");
+        reading_tell(r, section->line, "torus.coordinate", "expected x,y,z of this server, auto or all");
         r->config->misplaced = true;
     } else {
         read_coordinate(r, coordinate);
@@ -313,18 +182,18 @@ static void read_link(struct reading *r, const struct conf_item *section, cw_lin
 {
     struct config_link *l = &r->config->link[link];
     unsigned before = r->mistakes;
-    if (!want_section(r, section, false)) {
+    if (!reading_want_section(r, section, false)) {
         l->misread = true;
         return;
     }
-    for (const struct conf_item *i = item_at(r, section->first); i != NULL; i = next_of(r, i)) {
+    for (const struct conf_item *i = reading_item(r, section->first); i != NULL; i = reading_next(r, i)) {
         if (strcmp(i->key, "fault") == 0) {
-            read_plain(r, i, config_fault_keys, &l->fault);
-        } else if (!read_setting(r, config_link_keys, i, l)) {
-            unknown(r, i, config_link_keys, "of a link");
+            reading_plain(r, i, config_fault_keys, &l->fault);
+        } else if (!reading_setting(r, config_link_keys, i, l)) {
+            reading_unknown(r, i, config_link_keys, "of a link");
             continue;
         }
-        is_first(r, section, i);
+        reading_is_first(r, section, i);
         l->none_said |= strcmp(i->key, "shim") == 0 && i->value != NULL && strcmp(i->value, "none") == 0;
     }
     l->misread |= r->mistakes > before;
@@ -349,83 +218,23 @@ static bool link_of(struct reading *r, const char *key, cw_link *link)
 static void read_links(struct reading *r, const struct conf_item *section)
 {
     cw_link link;
-    if (!want_section(r, section, false)) {
+    if (!reading_want_section(r, section, false)) {
         return;
     }
-    for (const struct conf_item *i = item_at(r, section->first); i != NULL; i = next_of(r, i)) {
+    for (const struct conf_item *i = reading_item(r, section->first); i != NULL; i = reading_next(r, i)) {
         if (strcmp(i->key, "fault") == 0) {
-            read_plain(r, i, config_fault_keys, &r->config->fault);
+            reading_plain(r, i, config_fault_keys, &r->config->fault);
         } else if (link_of(r, i->key, &link)) {
             read_link(r, i, link);
         } else {
             const char *near =
                 strlen(i->key) > 2 ? nearest_name(i->key, strlen(i->key), name_nth, link_words, 7) : NULL;
-            wrong(r, i, "expected a link: +x, -x, +y, -y, +z or -z, or port0 to port5 when coordinate is auto%s%s%s",
-                  near != NULL ? "; did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
+            reading_wrong(r, i,
+                          "expected a link: +x, -x, +y, -y, +z or -z, or port0 to port5 when coordinate is auto%s%s%s",
+                          near != NULL ? "; did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
             continue;
         }
-        is_first(r, section, i);
-    }
-}
-
-/* What they mean is not ours to know. */
-static void read_options(struct reading *r, const struct conf_item *section, struct config_service *s)
-{
-    if (!want_section(r, section, false)) {
-        return;
-    }
-    for (const struct conf_item *i = item_at(r, section->first); i != NULL; i = next_of(r, i)) {
-        struct config_option *o = &s->option[s->options];
-        if (i->value == NULL || s->options == CONFIG_OPTIONS || strlen(i->key) >= sizeof o->name ||
-            strlen(i->value) >= sizeof o->value) {
-            wrong(r, i, "expected name = value: at most %d of a service, names of %d letters, values of %d",
-                  CONFIG_OPTIONS, CONFIG_OPTION_NAME - 1, CONFIG_OPTION_VALUE - 1);
-            continue;
-        }
-        is_first(r, section, i);
-        snprintf(o->name, sizeof o->name, "%s", i->key);
-        snprintf(o->value, sizeof o->value, "%s", i->value);
-        s->options++;
-    }
-}
-
-/* Of the keys of a service, or an option of the service itself, which only that knows. */
-static void unknown_of_service(struct reading *r, const struct conf_item *item)
-{
-    const char *near = strcmp(item->key, "option") == 0
-                           ? "options"
-                           : setting_nearest(config_service_keys, item->key, strlen(item->key));
-    if (near != NULL || item->value == NULL) {
-        tell_unknown(r, item, "of a service", near);
-        return;
-    }
-    wrong(r, item, "no such key of a service: an option of the service itself belongs into options { %.40s = %.60s }",
-          item->key, item->value);
-}
-
-static void read_service(struct reading *r, const struct conf_item *section)
-{
-    struct daemon_config *c = r->config;
-    if (!want_section(r, section, true)) {
-        return;
-    }
-    if (c->service_count == CONFIG_SERVICES || strlen(section->name) >= CONFIG_NAME || section->name[0] == '\0') {
-        wrong(r, section, "at most %d services, each with a name of at most %d letters", CONFIG_SERVICES,
-              CONFIG_NAME - 1);
-        return;
-    }
-    struct config_service *s = &c->service[c->service_count++];
-    *s = (struct config_service){.enabled = true, .policy.weight = SERVICE_WEIGHT};
-    memcpy(s->name, section->name, strlen(section->name));
-    for (const struct conf_item *i = item_at(r, section->first); i != NULL; i = next_of(r, i)) {
-        if (strcmp(i->key, "options") == 0) {
-            is_first(r, section, i);
-            read_options(r, i, s);
-        } else if (!read_setting(r, config_service_keys, i, s)) {
-            unknown_of_service(r, i);
-        } else {
-            is_first(r, section, i);
-        }
+        reading_is_first(r, section, i);
     }
 }
 
@@ -436,7 +245,9 @@ static void read_top(struct reading *r, const struct conf_item *root, const stru
     } else if (strcmp(item->key, "links") == 0) {
         read_links(r, item);
     } else if (strcmp(item->key, "service") == 0) {
-        read_service(r, item);
+        reading_service(r, item);
+    } else if (strcmp(item->key, "network") == 0) {
+        reading_network(r, item);
     } else {
         const struct config_section *s = config_sections;
         while (s->settings != NULL && (s->key == NULL || strcmp(s->key, item->key) != 0)) {
@@ -447,14 +258,14 @@ static void read_top(struct reading *r, const struct conf_item *root, const stru
             read_timers(r, item, s->settings);
             r->report.timers |= r->mistakes > before;
         } else if (s->settings != NULL) {
-            read_plain(r, item, s->settings, r->config);
+            reading_plain(r, item, s->settings, r->config);
             r->report.queue |= strcmp(s->key, "queue") == 0 && r->mistakes > before;
-        } else if (!read_setting(r, config_sections[0].settings, item, r->config)) {
+        } else if (!reading_setting(r, config_sections[0].settings, item, r->config)) {
             unknown_at_top(r, item);
             return;
         }
     }
-    is_first(r, root, item);
+    reading_is_first(r, root, item);
 }
 
 /* ---- What follows from the rest ---------------------------------------------------------------------------------- */
@@ -495,9 +306,7 @@ static void complete(struct reading *r)
         snprintf(c->control_socket, sizeof c->control_socket, "/run/cubeway/%s.sock", c->name);
     }
     for (unsigned i = 0; i < c->service_count; i++) {
-        struct node_service_policy *p = &c->service[i].policy;
-        p->queue_packets = p->queue_packets == 0 ? c->queue_packets : p->queue_packets;
-        p->queue_bytes = p->queue_bytes == 0 ? c->queue_bytes : p->queue_bytes;
+        reading_complete_service(c, &c->service[i]);
     }
     if (r->ports && r->labels) {
         tell(&r->report, "links", "either all links have directions (+x) or all have numbers (port0)");
@@ -538,12 +347,12 @@ unsigned config_read(const char *file, const char *text, size_t length, struct d
     *out = config_default();
     int rc = conf_open_most(&r.tree, text, length, tell_text, &r);
     if (rc < 0) {
-        tell_at(&r, 1, "", "not enough memory");
+        reading_tell(&r, 1, "", "not enough memory");
         return r.mistakes;
     }
     snprintf(out->file, sizeof out->file, "%s", file);
     const struct conf_item *root = &r.tree.item[0];
-    for (const struct conf_item *i = item_at(&r, root->first); i != NULL; i = next_of(&r, i)) {
+    for (const struct conf_item *i = reading_item(&r, root->first); i != NULL; i = reading_next(&r, i)) {
         read_top(&r, root, i);
     }
     complete(&r);

@@ -25,6 +25,7 @@ enum {
     CONFIG_OPTIONS = 16,       /* of one service */
     CONFIG_OPTION_NAME = 32,   /* bytes, the NUL included */
     CONFIG_OPTION_VALUE = 160, /* bytes, the NUL included */
+    CONFIG_KEY = 160,          /* bytes of a key for config_line(), the NUL included */
     CONFIG_MISTAKES = 20,      /* reported of one file, at most */
     CONFIG_BYTES = 1 << 20,    /* of a file, at most */
 };
@@ -68,6 +69,8 @@ struct config_service {
     char name[CONFIG_NAME];
     char file[CONFIG_PATH]; /* "": built in */
     bool enabled;
+    bool network; /* the section is `network NAME`: an IP network (services/tunnel), with its options among its keys */
+    cw_job job;   /* of such a network; 0: of a service, or of the network that is built in, which have theirs */
     struct node_service_policy policy; /* complete: what the file leaves out has its default */
     unsigned options;
     struct config_option option[CONFIG_OPTIONS];
@@ -152,6 +155,13 @@ CW_MUST_CHECK int config_load_most(const char *file, struct daemon_config *out, 
  * `service "kvcache".options.listen`. Of the section around it where the key is left out; 1 where that is, too.
  */
 unsigned config_line(const char *file, const char *key);
+/*
+ * The key of a service's or network's section, or with an option the key of that option: for config_line(). The section
+ * too where the option is not given. Gives out.
+ */
+const char *config_service_key(const struct config_service *s, const char *option, char out[static CONFIG_KEY]);
+/* The value of an option; NULL: it is not given. */
+const char *config_service_option(const struct config_service *s, const char *name);
 
 /*
  * Calls visit for every setting, defaults included, in the order of the file, with a key as "links.+x.interface" and

@@ -19,6 +19,7 @@ extern const struct setting config_torus_keys[];   /* without coordinate, which 
 extern const struct setting config_link_keys[];    /* of struct config_link */
 extern const struct setting config_fault_keys[];   /* of struct config_fault */
 extern const struct setting config_service_keys[]; /* of struct config_service */
+extern const struct setting config_network_keys[]; /* of struct config_service, whose section is a network's */
 
 /* How config_check() reports a mistake. The key is a path as conf_line() takes it: it also says the line. */
 struct config_report {

@@ -2,6 +2,8 @@
 /* keys.c - every key there is, once: cubewayd.conf(5) in tables. */
 #include "daemon/config/internal.h"
 
+#include "services/table.h"
+
 #include <limits.h>
 
 static const char *const level_words[] = {"error", "warn", "info", "debug", NULL};
@@ -119,6 +121,17 @@ const struct setting config_fault_keys[] = {
 };
 const struct setting config_service_keys[] = {
     SERVICE("file", SETTING_TEXT, file, .least = 1, .optional = true),
+    SERVICE("enabled", SETTING_BOOL, enabled),
+    SERVICE("weight", SETTING_COUNT, policy.weight, .least = 1, .most = WEIGHT_MOST),
+    SERVICE("background", SETTING_BOOL, policy.background),
+    SERVICE("queue_packets", SETTING_COUNT, policy.queue_packets, .least = 1, .most = 1 << 20),
+    SERVICE("queue_bytes", SETTING_COUNT, policy.queue_bytes, .least = 1 << 14, .most = INT_MAX),
+    SERVICE("drop", SETTING_WORD, policy.drop, .words = drop_words),
+    {.name = NULL},
+};
+/* Behind its job, those of a service but `file`. */
+const struct setting config_network_keys[] = {
+    SERVICE("job", SETTING_COUNT, job, .least = TABLE_BUILTIN_JOBS, .most = UINT32_MAX, .optional = true),
     SERVICE("enabled", SETTING_BOOL, enabled),
     SERVICE("weight", SETTING_COUNT, policy.weight, .least = 1, .most = WEIGHT_MOST),
     SERVICE("background", SETTING_BOOL, policy.background),

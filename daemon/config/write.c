@@ -60,16 +60,11 @@ static void write_links(struct writer *w, const struct daemon_config *c)
     w->end(w);
 }
 
-static void write_options(struct writer *w, const struct config_service *s)
+static void write_each_option(struct writer *w, const struct config_service *s)
 {
-    if (s->options == 0) {
-        return;
-    }
-    w->begin(w, "options", NULL);
     for (unsigned i = 0; i < s->options; i++) {
         w->value(w, s->option[i].name, s->option[i].value, true);
     }
-    w->end(w);
 }
 
 static void write_all(struct writer *w, const struct daemon_config *c)
@@ -83,9 +78,16 @@ static void write_all(struct writer *w, const struct daemon_config *c)
     }
     write_links(w, c);
     for (unsigned i = 0; i < c->service_count; i++) {
-        w->begin(w, "service", c->service[i].name);
-        write_keys(w, config_service_keys, &c->service[i]);
-        write_options(w, &c->service[i]);
+        const struct config_service *s = &c->service[i];
+        w->begin(w, s->network ? "network" : "service", s->name);
+        write_keys(w, s->network ? config_network_keys : config_service_keys, s);
+        if (s->network) {
+            write_each_option(w, s); /* of a network they stand among its keys */
+        } else if (s->options > 0) {
+            w->begin(w, "options", NULL);
+            write_each_option(w, s);
+            w->end(w);
+        }
         w->end(w);
     }
 }

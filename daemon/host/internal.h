@@ -110,10 +110,11 @@ struct pump_server {
 /* A service that runs on every server of the process. */
 struct host_module {
     struct host_service face;
-    struct loader_module loaded; /* handle NULL: built in */
+    struct loader_module loaded;  /* handle NULL: built in */
+    struct host_network *network; /* of its own; NULL: it is no network that the configuration adds */
     unsigned options;
-    struct config_option option[CONFIG_OPTIONS];
-    uint32_t asked; /* bit i: the service has asked for option[i] */
+    struct config_option *option; /* taken: services keep pointers to the values, so they stay where they are */
+    uint32_t asked;               /* bit i: the service has asked for option[i] */
 };
 
 /* For each option that a service was given, the most similar of the names that the service asks for; "": none is. */
@@ -228,6 +229,13 @@ void host_gather_objects(struct host *h);
 /* Adds all services to a node that has just been opened. */
 CW_MUST_CHECK int host_add_services(struct host *h, struct node *n, cw_time now);
 void host_close_modules(struct host *h);
+
+/* configured.c */
+/*
+ * Makes the table of the network of that name for *m, if the configuration has one beside the built-in one: 1. 0: it
+ * has none; -errno and why.
+ */
+CW_MUST_CHECK int host_network_open(struct host *h, const char *name, struct host_module *m, char why[static HOST_WHY]);
 
 /* serve.c */
 /*

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 __attribute__((format(printf, 3, 4))) static int because(int rc, char why[static HOST_WHY], const char *format, ...)
@@ -245,10 +246,38 @@ static struct node_service_policy default_policy(const struct host *h)
     };
 }
 
-/* Finds the service's table, in a file or in the list of those that are built in. */
-static int open_module(struct host_module *m, const char *name, const char *file, char why[static HOST_WHY])
+static void close_module(struct host_module *m)
+{
+    if (m->loaded.handle != NULL) {
+        loader_close(&m->loaded);
+    }
+    free(m->network);
+    free(m->option);
+}
+
+/* Copies the options for a module that is about to be opened. -ENOMEM. */
+static int keep_options(struct host_module *m, const struct config_option *options, unsigned count)
+{
+    m->options = count;
+    m->option = count > 0 ? malloc(count * sizeof *options) : NULL;
+    if (count > 0 && m->option == NULL) {
+        return -ENOMEM;
+    }
+    if (count > 0) {
+        memcpy(m->option, options, count * sizeof *options);
+    }
+    return 0;
+}
+
+/* Finds the service's table, in a file, in the list of those that are built in, or among the configured networks. */
+static int open_module(struct host *h, struct host_module *m, const char *name, const char *file,
+                       char why[static HOST_WHY])
 {
     if (file == NULL || file[0] == '\0') {
+        int rc = name != NULL ? host_network_open(h, name, m, why) : 0;
+        if (rc != 0) {
+            return rc < 0 ? rc : 0;
+        }
         m->face.table = name != NULL ? builtin_service(name) : NULL;
         return m->face.table != NULL ? 0
                                      : because(-ENOENT, why, "%s: no service of this name is built in; give its file",
@@ -324,13 +353,13 @@ int host_service_check(struct host *h, const char *name, const char *file, bool 
 {
     struct host_module fresh = {.options = 0}, *old;
     why[0] = '\0';
-    int rc = open_module(&fresh, name, file, why);
+    int rc = open_module(h, &fresh, name, file, why);
     if (rc < 0) {
         return rc;
     }
     rc = replaces ? check_replaces(h, &fresh, &old, why) : check_fresh(h, &fresh, why);
     describe(&fresh, out);
-    loader_close(&fresh.loaded);
+    close_module(&fresh);
     return rc;
 }
 
@@ -404,9 +433,7 @@ static int replace(struct host *h, struct host_module *m, const struct host_modu
 
 static void forget_previous(struct host *h)
 {
-    if (h->previous.loaded.handle != NULL) {
-        loader_close(&h->previous.loaded);
-    }
+    close_module(&h->previous);
     h->previous = (struct host_module){.options = 0};
 }
 
@@ -415,7 +442,7 @@ int host_service_reload(struct host *h, const char *file, struct host_service_ab
 {
     struct host_module fresh = {.options = 0}, *m = NULL;
     why[0] = '\0';
-    int rc = open_module(&fresh, NULL, file, why);
+    int rc = open_module(h, &fresh, NULL, file, why);
     if (rc < 0) {
         return rc;
     }
@@ -423,13 +450,14 @@ int host_service_reload(struct host *h, const char *file, struct host_service_ab
     if (rc == 0) {
         describe(m, was);
         fresh.face.policy = m->face.policy;
-        fresh.options = m->options;
-        memcpy(fresh.option, m->option, sizeof fresh.option);
+        rc = keep_options(&fresh, m->option, m->options);
+    }
+    if (rc == 0) {
         forget_previous(h);
         rc = replace(h, m, &fresh, why);
     }
     if (rc < 0) {
-        loader_close(&fresh.loaded);
+        close_module(&fresh);
         return rc;
     }
     describe(m, out);
@@ -470,17 +498,17 @@ int host_service_load_with(struct host *h, const char *name, const char *file, c
 {
     struct host_module m = {.face.policy = policy != NULL ? *policy : default_policy(h)};
     CHECK(count <= CONFIG_OPTIONS);
-    m.options = count;
-    if (count > 0) {
-        memcpy(m.option, options, count * sizeof *options);
-    }
     why[0] = '\0';
     if (h->module_count == HOST_SERVICES) {
         return because(-ENOSPC, why, "%d services run already, no more can", HOST_SERVICES);
     }
-    int rc = open_module(&m, name, file, why);
+    int rc = open_module(h, &m, name, file, why);
     if (rc < 0) {
         return rc;
+    }
+    if (keep_options(&m, options, count) < 0) {
+        close_module(&m);
+        return because(-ENOMEM, why, "out of memory");
     }
     struct host_hints hints = {.near = {""}};
     h->opening = &m;
@@ -489,9 +517,7 @@ int host_service_load_with(struct host *h, const char *name, const char *file, c
     h->opening = NULL;
     h->hints = NULL;
     if (rc < 0) {
-        if (m.loaded.handle != NULL) {
-            loader_close(&m.loaded);
-        }
+        close_module(&m);
         return rc;
     }
     h->module[h->module_count++] = m;
@@ -520,9 +546,7 @@ int host_service_unload(struct host *h, const char *name, char why[static HOST_W
         forget_previous(h);
     }
     events_add(h->events, NULL, "service", "%s has ended", name);
-    if (m->loaded.handle != NULL) {
-        loader_close(&m->loaded);
-    }
+    close_module(m);
     h->module_count--;
     memmove(m, m + 1, (size_t)(h->module + h->module_count - m) * sizeof *m);
     tell_change(h);
@@ -549,55 +573,11 @@ int host_service_policy(struct host *h, const char *name, const struct node_serv
     return 0;
 }
 
-static bool switched_off(const struct daemon_config *c, const char *name)
-{
-    for (unsigned i = 0; i < c->service_count; i++) {
-        if (!c->service[i].enabled && strcmp(c->service[i].name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool configured(const struct daemon_config *c, const char *name)
-{
-    for (unsigned i = 0; i < c->service_count; i++) {
-        if (strcmp(c->service[i].name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-int host_load_configured(struct host *h, char why[static HOST_WHY])
-{
-    const struct daemon_config *c = &h->config;
-    size_t count;
-    const cw_service *const *builtin = builtin_services(&count);
-    int rc = 0;
-    for (size_t i = 0; i < count && rc == 0; i++) {
-        if (!configured(c, builtin[i]->name)) {
-            rc = host_service_load(h, builtin[i]->name, NULL, NULL, why);
-        }
-    }
-    for (unsigned i = 0; i < c->service_count && rc == 0; i++) {
-        if (!switched_off(c, c->service[i].name)) {
-            const struct config_service *s = &c->service[i];
-            /* A module runs under the name in its table, whatever its section and its file are called. */
-            bool free_name = s->file[0] != '\0' && builtin_service(s->name) == NULL;
-            rc = host_service_load_with(h, free_name ? NULL : s->name, s->file, &s->policy, s->option, s->options, why);
-        }
-    }
-    return rc;
-}
-
 void host_close_modules(struct host *h)
 {
     forget_previous(h);
     for (unsigned i = h->module_count; i-- > 0;) {
-        if (h->module[i].loaded.handle != NULL) {
-            loader_close(&h->module[i].loaded);
-        }
+        close_module(&h->module[i]);
     }
     h->module_count = 0;
 }

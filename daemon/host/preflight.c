@@ -344,19 +344,17 @@ static void try_service(struct looking *l, struct host *h, const struct config_s
     unsigned count = s->options;
     memcpy(option, s->option, sizeof option);
     for (;;) {
-        char why[HOST_WHY], key[KEY + CONFIG_OPTION_NAME];
+        char why[HOST_WHY], key[CONFIG_KEY];
         l->said[0] = '\0';
         if (host_service_load_with(h, s->name, NULL, &s->policy, option, count, why) == 0) {
             return;
         }
         unsigned which = blamed(option, count, l->said, why);
-        snprintf(key, sizeof key, "service \"%s\"", s->name);
         if (which == count) {
-            wrong(l, key, "%s", l->said[0] != '\0' ? l->said : why);
+            wrong(l, config_service_key(s, NULL, key), "%s", l->said[0] != '\0' ? l->said : why);
             return;
         }
-        size_t used = strlen(key);
-        snprintf(key + used, sizeof key - used, ".options.%s", option[which].name);
+        (void)config_service_key(s, option[which].name, key);
         char *value = strchr(l->said, '=');
         const char *about = value == NULL ? strstr(why, ": it has no option ") : NULL;
         if (value != NULL) {
@@ -392,7 +390,8 @@ static void try_services(struct looking *l, struct host *h)
     }
     for (unsigned i = 0; i < c->service_count; i++) {
         const struct config_service *s = &c->service[i];
-        bool here = s->enabled && s->file[0] == '\0' && builtin_service(s->name) != NULL;
+        bool known = builtin_service(s->name) != NULL || (s->network && s->job != 0);
+        bool here = s->enabled && s->file[0] == '\0' && known;
         if (here && !is_configured(c, s->name, i)) {
             try_service(l, h, s);
         }
@@ -421,6 +420,9 @@ static void look_at_services(struct looking *l)
     alone->place = CONFIG_STATIC;
     alone->dims = dims_to_try(l->config);
     alone->mtu = l->config->mtu;
+    alone->cluster = l->config->cluster;
+    alone->service_count = l->config->service_count; /* the networks of its own are found by their names */
+    memcpy(alone->service, l->config->service, sizeof alone->service);
     struct host_options options = {.config = alone, .incarnation = 1, .said = on_said, .said_context = l, .shim = none};
     if (host_open(&h, &options, why) == 0) {
         try_services(l, h);

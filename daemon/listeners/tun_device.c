@@ -22,6 +22,8 @@
 
 /* Of Linux 6.2, which the headers that this is built with need not know. */
 enum { USO4 = 0x20, USO6 = 0x40 };
+/* Above what other programs give their routes (NetworkManager 100 and on, the kernel 1,024 to those of IPv6). */
+enum { OUTSIDE_METRIC = 4096 };
 /* Lengths of prefixes: of the network's IPv6 subnet, of what each server has of the subnets, of one address. */
 enum { BYTES = 1024, PREFIX6 = 48, EACH4 = 24, EACH6 = 64, WHOLE4 = 32, WHOLE6 = 128 };
 
@@ -68,18 +70,27 @@ static int ask(struct nlmsghdr *m)
     return rc;
 }
 
+/* The beginning of a message that changes the link. */
+static struct nlmsghdr *change_link(char bytes[static BYTES], unsigned index, unsigned flags)
+{
+    memset(bytes, 0, BYTES);
+    struct nlmsghdr *m = mnl_nlmsg_put_header(bytes);
+    m->nlmsg_type = RTM_NEWLINK;
+    struct ifinfomsg *i = mnl_nlmsg_put_extra_header(m, sizeof *i);
+    i->ifi_family = AF_UNSPEC;
+    i->ifi_index = (int)index;
+    i->ifi_flags = i->ifi_change = flags;
+    return m;
+}
+
 /*
  * The device needs no link-local address: with one, the kernel would send router solicitations and the like, which
  * nobody answers. A machine without IPv6 refuses this, and does none of that.
  */
 static void silence(unsigned index)
 {
-    char bytes[BYTES] = {0};
-    struct nlmsghdr *m = mnl_nlmsg_put_header(bytes);
-    m->nlmsg_type = RTM_NEWLINK;
-    struct ifinfomsg *i = mnl_nlmsg_put_extra_header(m, sizeof *i);
-    i->ifi_family = AF_UNSPEC;
-    i->ifi_index = (int)index;
+    char bytes[BYTES];
+    struct nlmsghdr *m = change_link(bytes, index, 0);
     struct nlattr *families = mnl_attr_nest_start(m, IFLA_AF_SPEC), *six = mnl_attr_nest_start(m, AF_INET6);
     mnl_attr_put_u8(m, IFLA_INET6_ADDR_GEN_MODE, IN6_ADDR_GEN_MODE_NONE);
     mnl_attr_nest_end(m, six);
@@ -89,13 +100,8 @@ static void silence(unsigned index)
 
 static int set_link(unsigned index, uint32_t mtu)
 {
-    char bytes[BYTES] = {0};
-    struct nlmsghdr *m = mnl_nlmsg_put_header(bytes);
-    m->nlmsg_type = RTM_NEWLINK;
-    struct ifinfomsg *i = mnl_nlmsg_put_extra_header(m, sizeof *i);
-    i->ifi_family = AF_UNSPEC;
-    i->ifi_index = (int)index;
-    i->ifi_flags = i->ifi_change = IFF_UP;
+    char bytes[BYTES];
+    struct nlmsghdr *m = change_link(bytes, index, IFF_UP);
     mnl_attr_put_u32(m, IFLA_MTU, mtu);
     return ask(m);
 }
@@ -116,22 +122,70 @@ static int add_address(unsigned index, const struct ip_address *a)
     return ask(m);
 }
 
-/* A route to the subnet by the device. */
-static struct nlmsghdr *route(char bytes[static BYTES], unsigned index, const struct ip_address *own, uint8_t length)
+/* Where a route leads, and from which address of ours. */
+struct way {
+    const struct ip_address *to, *own;
+    uint8_t length;
+    /* Of routes to one prefix that with the least goes first; 0: as the kernel chooses. */
+    uint32_t metric;
+};
+
+static struct nlmsghdr *route(char bytes[static BYTES], unsigned index, const struct way *way)
 {
-    const struct ip_address subnet = tun_routes_subnet(own, length);
+    const struct ip_address subnet = tun_routes_subnet(way->to, way->length);
     memset(bytes, 0, BYTES);
     struct nlmsghdr *m = mnl_nlmsg_put_header(bytes);
     struct rtmsg *r = mnl_nlmsg_put_extra_header(m, sizeof *r);
-    r->rtm_family = own->version == 4 ? AF_INET : AF_INET6;
-    r->rtm_dst_len = length;
+    r->rtm_family = way->to->version == 4 ? AF_INET : AF_INET6;
+    r->rtm_dst_len = way->length;
     r->rtm_table = RT_TABLE_MAIN;
     r->rtm_protocol = RTPROT_BOOT;
-    r->rtm_scope = own->version == 4 ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE;
+    r->rtm_scope = way->to->version == 4 ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE;
     r->rtm_type = RTN_UNICAST;
-    mnl_attr_put(m, RTA_DST, tun_routes_bytes(own), subnet.b);
+    if (way->length > 0) {
+        mnl_attr_put(m, RTA_DST, tun_routes_bytes(way->to), subnet.b);
+    }
+    if (way->metric > 0) {
+        mnl_attr_put_u32(m, RTA_PRIORITY, way->metric);
+    }
     mnl_attr_put_u32(m, RTA_OIF, index);
     return m;
+}
+
+/* Adds it. A persistent device may have one of an earlier run, which goes first. */
+static int put_route(unsigned index, const struct way *way, bool ecn, bool cubic)
+{
+    char bytes[BYTES];
+    struct nlmsghdr *m = route(bytes, index, way);
+    m->nlmsg_type = RTM_DELROUTE;
+    (void)ask(m);
+    m = route(bytes, index, way);
+    m->nlmsg_type = RTM_NEWROUTE;
+    m->nlmsg_flags = NLM_F_CREATE | NLM_F_EXCL;
+    mnl_attr_put(m, RTA_PREFSRC, tun_routes_bytes(way->own), way->own->b);
+    if (ecn) {
+        struct nlattr *metrics = mnl_attr_nest_start(m, RTA_METRICS);
+        mnl_attr_put_u32(m, RTAX_FEATURES, RTAX_FEATURE_ECN);
+        if (cubic) {
+            mnl_attr_put_strz(m, RTAX_CC_ALGO, "cubic");
+        }
+        mnl_attr_nest_end(m, metrics);
+    }
+    return ask(m);
+}
+
+/*
+ * What is behind gateways goes by the device, too, where the machine has no better way: any route to the same prefix
+ * goes first. Where it cannot be had, as a second one, there is none.
+ */
+static void add_outside(unsigned index, const struct tunnel_place *place)
+{
+    for (unsigned i = 0; i < place->prefixes; i++) {
+        const struct address_prefix *p = &place->prefix[i];
+        const struct way way = {&p->base, p->base.version == 4 ? &place->own4 : &place->own6, p->length,
+                                OUTSIDE_METRIC};
+        (void)put_route(index, &way, false, false);
+    }
 }
 
 /* True where TCP connections would use BBR, which does not listen to marks. */
@@ -148,32 +202,13 @@ static bool ignores_marks(void)
 
 /*
  * The subnet goes by the device, from the server's own address, with ECN. -EEXIST: another device has a route to that
- * subnet, which is not ours to take. A persistent device may have one of an earlier run, which goes first.
+ * subnet, which is not ours to take. A kernel without CUBIC refuses the route that asks for it.
  */
-static int add_route_with(unsigned index, const struct ip_address *own, uint8_t length, bool cubic)
-{
-    char bytes[BYTES];
-    struct nlmsghdr *m = route(bytes, index, own, length);
-    m->nlmsg_type = RTM_DELROUTE;
-    (void)ask(m);
-    m = route(bytes, index, own, length);
-    m->nlmsg_type = RTM_NEWROUTE;
-    m->nlmsg_flags = NLM_F_CREATE | NLM_F_EXCL;
-    mnl_attr_put(m, RTA_PREFSRC, tun_routes_bytes(own), own->b);
-    struct nlattr *metrics = mnl_attr_nest_start(m, RTA_METRICS);
-    mnl_attr_put_u32(m, RTAX_FEATURES, RTAX_FEATURE_ECN);
-    if (cubic) {
-        mnl_attr_put_strz(m, RTAX_CC_ALGO, "cubic");
-    }
-    mnl_attr_nest_end(m, metrics);
-    return ask(m);
-}
-
-/* A kernel without CUBIC refuses the route that asks for it. */
 static int add_route(unsigned index, const struct ip_address *own, uint8_t length)
 {
-    int rc = ignores_marks() ? add_route_with(index, own, length, true) : -EINVAL;
-    return rc == -EINVAL ? add_route_with(index, own, length, false) : rc;
+    const struct way way = {own, own, length, 0};
+    int rc = ignores_marks() ? put_route(index, &way, true, true) : -EINVAL;
+    return rc == -EINVAL ? put_route(index, &way, true, false) : rc;
 }
 
 /* ---- The device -------------------------------------------------------------------------------------------------- */
@@ -310,6 +345,7 @@ static int set_up(const struct tun_wish *wish, bool *six, enum tun_fault *fault,
         return refuse_route(wish, fault, TUN_FAULT_SUBNET6, why);
     }
     *six = rc == 0;
+    add_outside(index, place);
     return 0;
 }
 

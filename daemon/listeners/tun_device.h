@@ -4,9 +4,10 @@
  *
  * The routes say by which device the network's subnets go, that TCP connections by it use ECN, so that marks of full
  * links reach them, and that these connections use CUBIC where the machine's default is an algorithm that ignores marks
- * (BBR); nothing else on the machine changes. It takes CAP_NET_ADMIN, so it is done before the daemon
- * gives up its rights; the descriptor needs none. The device goes with the descriptor, unless somebody had made it
- * before, as a persistent one.
+ * (BBR); nothing else on the machine changes. What is behind the network's gateways has routes by the device, too,
+ * after all others: a machine with a default route of its own keeps it. It takes CAP_NET_ADMIN, so it is done before
+ * the daemon gives up its rights; the descriptor needs none. The device goes with the descriptor, unless somebody had
+ * made it before, as a persistent one.
  */
 #ifndef DAEMON_LISTENERS_TUN_DEVICE_H
 #define DAEMON_LISTENERS_TUN_DEVICE_H

@@ -18,6 +18,8 @@
 enum { PACKETS = 16, TURN_BYTES = 256 * 1024 };
 
 struct tun_door {
+    struct tun_door *next; /* of another network */
+    char network[CONFIG_NAME];
     struct host_server *server;
     int fd;
     char name[IFNAMSIZ];
@@ -35,7 +37,7 @@ struct tun_door {
 
 static int visit(struct tun_door *d, void (*fn)(void *context, cw_svc *svc, const void *exports))
 {
-    return host_visit(d->server, TUNNEL_NAME, TUNNEL_API_VERSION, fn, d);
+    return host_visit(d->server, d->network, TUNNEL_API_VERSION, fn, d);
 }
 
 static void on_place(void *context, cw_svc *svc, const void *exports)
@@ -72,7 +74,7 @@ static void lose_device(struct tun_door *d, int error)
     (void)event_del(d->readable);
     LOG(host_log(d->server->host), CW_LOG_ERROR,
         "the device of the network is gone, and the network with it: restart the daemon to make it anew",
-        {"device", d->name}, {"error", strerror(error)});
+        {"network", d->network}, {"device", d->name}, {"error", strerror(error)});
 }
 
 /* One packet with its head; 0: there is none now, or there is none ever again. */
@@ -138,13 +140,25 @@ static void flush(void *context)
 
 /* ---- Opening and closing ----------------------------------------------------------------------------------------- */
 
+static const struct config_service *section_of(const struct host *h, const char *network)
+{
+    const struct daemon_config *c = host_config(h);
+    for (unsigned i = 0; i < c->service_count; i++) {
+        if (strcmp(c->service[i].name, network) == 0) {
+            return &c->service[i];
+        }
+    }
+    return NULL; /* it was loaded by an operator */
+}
+
 /* Makes the device. Otherwise why begins with the line of the option that is at fault. */
 static int make_device(struct tun_door *d, struct host *h, const char *name, struct tun_device *out,
                        char why[static HOST_WHY])
 {
-    const char *force = host_option(h, TUNNEL_NAME, "force"), *file = host_config(h)->file;
+    const char *force = host_option(h, d->network, "force"), *file = host_config(h)->file;
+    const struct config_service *section = section_of(h, d->network);
     const struct tun_wish wish = {name, &d->place, force != NULL && strcmp(force, "yes") == 0};
-    char problem[TUN_DEVICE_WHY], key[64], place[160] = "";
+    char problem[TUN_DEVICE_WHY], key[CONFIG_KEY], place[160] = "";
     enum tun_fault fault;
     int rc = tun_device_open(out, &wish, &fault, problem);
     if (rc == 0) {
@@ -153,25 +167,29 @@ static int make_device(struct tun_door *d, struct host *h, const char *name, str
         }
         return 0;
     }
-    snprintf(key, sizeof key, "service \"%s\".options.%s", TUNNEL_NAME, tun_fault_option(fault));
-    if (file[0] != '\0') {
+    if (file[0] != '\0' && section != NULL) {
+        (void)config_service_key(section, tun_fault_option(fault), key);
         snprintf(place, sizeof place, "%.140s:%u: ", file, config_line(file, key));
     }
-    snprintf(why, HOST_WHY, "%.159sservice %s: %s", place, TUNNEL_NAME, problem);
+    snprintf(why, HOST_WHY, "%.159s%.31s: %.318s", place, d->network, problem);
     return rc;
 }
 
 static int begin(struct tun_door *d, struct host *h, char why[static HOST_WHY])
 {
-    const char *name = host_option(h, TUNNEL_NAME, "device");
+    const char *name = host_option(h, d->network, "device");
     char four[ADDRESS_TEXT_BYTES], six_text[ADDRESS_TEXT_BYTES];
     struct tun_device device;
     name = name == NULL ? TUNNEL_DEVICE : name;
     if (visit(d, on_place) < 0) {
         snprintf(why, HOST_WHY,
-                 "service %s: this server has no place yet, and so no address: configure torus.coordinate",
-                 TUNNEL_NAME);
+                 "service %s: this server has no place yet, and so no address: configure torus.coordinate", d->network);
         return -EINVAL;
+    }
+    if (d->place.stranger) {
+        LOG(host_log(h), CW_LOG_INFO, "this server is not in the network, and has no device of it",
+            {"network", d->network});
+        return 0;
     }
     int rc = make_device(d, h, name, &device, why);
     if (rc < 0) {
@@ -182,23 +200,20 @@ static int begin(struct tun_door *d, struct host *h, char why[static HOST_WHY])
     snprintf(d->name, sizeof d->name, "%s", name);
     d->readable = event_new(host_base(h), d->fd, EV_READ | EV_PERSIST, on_readable, d);
     if (d->readable == NULL || event_add(d->readable, NULL) < 0 || visit(d, on_attach) < 0 || d->rc < 0) {
-        snprintf(why, HOST_WHY, "service %s: out of memory", TUNNEL_NAME);
+        snprintf(why, HOST_WHY, "service %s: out of memory", d->network);
         return -ENOMEM;
     }
-    LOG(host_log(h), CW_LOG_INFO, "a network is open", {"device", name},
+    LOG(host_log(h), CW_LOG_INFO, "a network is open", {"network", d->network}, {"device", name},
         {"address", address_text(&d->place.own4, four)},
         {"ipv6", device.six ? address_text(&d->place.own6, six_text) : "switched off on this machine"});
     return 0;
 }
 
-int tun_door_open(struct tun_door **out, struct host *h, char why[static HOST_WHY])
+/* One more door, in front of those in *out. */
+static int open_one(struct tun_door **out, struct host *h, const char *network, char why[static HOST_WHY])
 {
-    *out = NULL;
-    if (host_service_find(h, TUNNEL_NAME) == NULL) {
-        return 0;
-    }
     if (host_count(h) != 1) {
-        snprintf(why, HOST_WHY, "service %s: a torus inside one process has no devices", TUNNEL_NAME);
+        snprintf(why, HOST_WHY, "service %s: a torus inside one process has no devices", network);
         return -EINVAL;
     }
     struct tun_door *d = calloc(1, sizeof *d);
@@ -208,22 +223,33 @@ int tun_door_open(struct tun_door **out, struct host *h, char why[static HOST_WH
     }
     d->server = host_server(h, 0);
     d->fd = -1;
+    snprintf(d->network, sizeof d->network, "%s", network);
     d->flush = (struct host_deferred){.fn = flush, .context = d};
     d->door = (struct tunnel_door){.write = write_packet, .flush_soon = flush_soon, .context = d};
-    int rc = begin(d, h, why);
-    if (rc < 0) {
-        tun_door_close(d);
-        return rc;
-    }
+    d->next = *out;
     *out = d;
-    return 0;
+    return begin(d, h, why);
 }
 
-void tun_door_close(struct tun_door *d)
+int tun_door_open(struct tun_door **out, struct host *h, char why[static HOST_WHY])
 {
-    if (d == NULL) {
-        return;
+    int rc = 0;
+    *out = NULL;
+    for (unsigned i = 0; i < host_service_count(h) && rc == 0; i++) {
+        const cw_service *table = host_service_at(h, i)->table;
+        if (table->exports == tunnel_service.exports) {
+            rc = open_one(out, h, table->name, why);
+        }
     }
+    if (rc < 0) {
+        tun_door_close(*out);
+        *out = NULL;
+    }
+    return rc;
+}
+
+static void close_one(struct tun_door *d)
+{
     (void)!visit(d, on_detach);
     host_undefer(&d->flush);
     if (d->readable != NULL) {
@@ -233,4 +259,13 @@ void tun_door_close(struct tun_door *d)
         close(d->fd);
     }
     free(d);
+}
+
+void tun_door_close(struct tun_door *d)
+{
+    while (d != NULL) {
+        struct tun_door *next = d->next;
+        close_one(d);
+        d = next;
+    }
 }

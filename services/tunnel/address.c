@@ -124,6 +124,73 @@ static void prefix6_of(struct address_plan *plan, uint32_t cluster, cw_dims dims
     plan->prefix6[5] = (uint8_t)hash;
 }
 
+/* ---- Members and gateways ---------------------------------------------------------------------------------------- */
+
+static int make_members(struct address_plan *plan, const char *text, char why[static ADDRESS_WHY_BYTES])
+{
+    if (text != NULL && numbers_read(text, plan->servers, &plan->members) < 0) {
+        return refuse(why, "numbers of servers below %u, for example 0-8 12", plan->servers);
+    }
+    return 0;
+}
+
+static int make_gateways(struct address_plan *plan, const char *text, char why[static ADDRESS_WHY_BYTES])
+{
+    if (text == NULL) {
+        return 0;
+    }
+    if (numbers_read(text, plan->servers, &plan->gateways) < 0 || numbers_count(&plan->gateways) > ADDRESS_GATEWAYS) {
+        return refuse(why, "at most %d numbers of servers below %u, for example 0 13", ADDRESS_GATEWAYS, plan->servers);
+    }
+    for (cw_server s = 0; s < plan->servers; s++) {
+        if (numbers_has(&plan->gateways, s) && !address_is_member(plan, s)) {
+            return refuse(why, "servers of this network, and %u is none (option servers)", s);
+        }
+    }
+    return 0;
+}
+
+static int bad_outside(char why[static ADDRESS_WHY_BYTES])
+{
+    return refuse(why, "at most %d prefixes with spaces between them, for example %s", ADDRESS_PREFIXES,
+                  ADDRESS_OUTSIDE);
+}
+
+/* True when the address and the prefix are equal in that many bits. */
+static bool in_prefix(const struct ip_address *a, const struct address_prefix *p)
+{
+    if (a->version != p->base.version || memcmp(a->b, p->base.b, p->length / 8) != 0) {
+        return false;
+    }
+    unsigned rest = p->length % 8;
+    return rest == 0 || (a->b[p->length / 8] ^ p->base.b[p->length / 8]) >> (8 - rest) == 0;
+}
+
+static int make_outside(struct address_plan *plan, const char *text, char why[static ADDRESS_WHY_BYTES])
+{
+    static const char between[] = " ,";
+    for (text += strspn(text, between); *text != '\0'; text += strspn(text, between)) {
+        char one[ADDRESS_TEXT_BYTES + 4];
+        size_t length = strcspn(text, between);
+        struct address_prefix *p = &plan->prefix[plan->prefixes];
+        unsigned bits;
+        if (plan->prefixes == ADDRESS_PREFIXES || length >= sizeof one) {
+            return bad_outside(why);
+        }
+        memcpy(one, text, length);
+        one[length] = '\0';
+        if (!read_subnet(one, &p->base, &bits) || bits > (p->base.version == 4 ? 32 : 128)) {
+            return bad_outside(why);
+        }
+        p->length = (uint8_t)bits;
+        plan->prefixes++;
+        text += length;
+    }
+    return plan->prefixes > 0 ? 0 : bad_outside(why);
+}
+
+/* ---- All --------------------------------------------------------------------------------------------------------- */
+
 int address_plan_make(struct address_plan *plan, const struct address_wish *wish, enum address_fault *fault,
                       char why[static ADDRESS_WHY_BYTES])
 {
@@ -137,11 +204,36 @@ int address_plan_make(struct address_plan *plan, const struct address_wish *wish
     prefix6_of(plan, wish->cluster, wish->dims, wish->job);
     *fault = ADDRESS_OF_SUBNET;
     int rc = make4(plan, wish->subnet4 == NULL ? ADDRESS_SUBNET : wish->subnet4, why);
-    if (rc < 0 || wish->subnet6 == NULL) {
-        return rc;
+    if (rc == 0 && wish->subnet6 != NULL) {
+        *fault = ADDRESS_OF_SUBNET6;
+        rc = make6(plan, wish->subnet6, why);
     }
-    *fault = ADDRESS_OF_SUBNET6;
-    return make6(plan, wish->subnet6, why);
+    if (rc == 0) {
+        *fault = ADDRESS_OF_SERVERS;
+        rc = make_members(plan, wish->servers, why);
+    }
+    if (rc == 0) {
+        *fault = ADDRESS_OF_GATEWAYS;
+        rc = make_gateways(plan, wish->gateways, why);
+    }
+    if (rc == 0 && plan->gateways.ranges > 0) {
+        *fault = ADDRESS_OF_OUTSIDE;
+        rc = make_outside(plan, wish->outside == NULL ? ADDRESS_OUTSIDE : wish->outside, why);
+    }
+    return rc;
+}
+
+const char *address_fault_option(enum address_fault fault)
+{
+    static const char *const options[] = {
+        [ADDRESS_OF_TORUS] = "",
+        [ADDRESS_OF_SUBNET] = "subnet",
+        [ADDRESS_OF_SUBNET6] = "subnet6",
+        [ADDRESS_OF_SERVERS] = "servers",
+        [ADDRESS_OF_GATEWAYS] = "gateway_servers",
+        [ADDRESS_OF_OUTSIDE] = "gateway_for",
+    };
+    return options[fault];
 }
 
 /* ---- Asking ------------------------------------------------------------------------------------------------------ */
@@ -161,7 +253,58 @@ cw_server address_server(const struct address_plan *plan, const struct ip_addres
     }
     bool nobody = a->version == 4 ? a->b[3] == 0 || a->b[3] == 255 : get_be64(a->b + 8) == 0;
     cw_server server = a->version == 4 ? (get_be32(a->b) - plan->base4) >> 8 : get_be16(a->b + 6);
-    return nobody || server >= plan->servers ? CW_SERVER_NONE : server;
+    return nobody || server >= plan->servers || !address_is_member(plan, server) ? CW_SERVER_NONE : server;
+}
+
+bool address_is_member(const struct address_plan *plan, cw_server server)
+{
+    return plan->members.ranges == 0 || numbers_has(&plan->members, server);
+}
+
+bool address_is_gateway(const struct address_plan *plan, cw_server server)
+{
+    return numbers_has(&plan->gateways, server);
+}
+
+/* One of the machine itself, or one that no host has (RFC 6890). */
+static bool is_nobodys(const struct ip_address *a)
+{
+    static const uint8_t loopback[16] = {[15] = 1}, none[16] = {0};
+    if (a->version == 4) {
+        return unusable4(get_be32(a->b));
+    }
+    bool link_local = a->b[0] == 0xfe && a->b[1] >> 6 == 2;
+    return a->b[0] == 0xff || link_local || memcmp(a->b, loopback, 16) == 0 || memcmp(a->b, none, 16) == 0;
+}
+
+bool address_is_outside(const struct address_plan *plan, const struct ip_address *a)
+{
+    if (address_inside(plan, a) || is_nobodys(a)) {
+        return false;
+    }
+    for (unsigned i = 0; i < plan->prefixes; i++) {
+        if (in_prefix(a, &plan->prefix[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+uint8_t address_subnet(const struct address_plan *plan, uint8_t version, struct ip_address *out)
+{
+    *out = (struct ip_address){.version = version};
+    if (version == 4) {
+        put_be32(out->b, plan->base4);
+        return plan->length4;
+    }
+    memcpy(out->b, plan->prefix6, sizeof plan->prefix6);
+    return LENGTH6;
+}
+
+bool address_overlap(const struct address_plan *a, const struct address_plan *b)
+{
+    uint32_t mask = mask4(a->length4 < b->length4 ? a->length4 : b->length4);
+    return ((a->base4 ^ b->base4) & mask) == 0 || memcmp(a->prefix6, b->prefix6, sizeof a->prefix6) == 0;
 }
 
 void address_of(const struct address_plan *plan, cw_server server, uint8_t version, struct ip_address *out)

@@ -8,24 +8,41 @@
  * network's job unless configured; server n has the /64 with the number n, and there ::1 is the server itself, and 0
  * nobody's.
  *
+ * A network may be one of some servers only; the addresses of the others are nobody's then. And it may have *gateways*:
+ * servers by which it reaches addresses outside its subnets, in the prefixes that it names. They are in the plan, and
+ * not announced, so that no server can make itself one.
+ *
  * A server's number is cw_server, 0..N-1. All servers of a cluster must have one plan.
  */
 #ifndef SERVICES_TUNNEL_ADDRESS_H
 #define SERVICES_TUNNEL_ADDRESS_H
 
+#include "services/reply/numbers.h"
 #include "services/tunnel/ip.h"
 
 #include "cubeway/types.h"
 
-enum { ADDRESS_WHY_BYTES = 200, ADDRESS_TEXT_BYTES = 46 };
+enum { ADDRESS_WHY_BYTES = 200, ADDRESS_TEXT_BYTES = 46, ADDRESS_GATEWAYS = 64, ADDRESS_PREFIXES = 16 };
 
 #define ADDRESS_SUBNET "10.64.0.0/12"
+
+/* Behind a gateway unless configured: everything. */
+#define ADDRESS_OUTSIDE "0.0.0.0/0 ::/0"
+
+struct address_prefix {
+    struct ip_address base;
+    uint8_t length;
+};
 
 struct address_plan {
     cw_server servers;
     uint32_t base4;
     uint8_t length4;
     uint8_t prefix6[6];
+    struct numbers members;  /* no range: all servers */
+    struct numbers gateways; /* at most ADDRESS_GATEWAYS of them, all members */
+    unsigned prefixes;       /* that are behind a gateway; 0 without gateways */
+    struct address_prefix prefix[ADDRESS_PREFIXES];
 };
 
 /* What a plan is made of. */
@@ -37,10 +54,23 @@ struct address_wish {
     uint32_t cluster;
     cw_dims dims;
     cw_job job;
+    /* As numbers_read(); NULL: all servers are members, and there is no gateway. */
+    const char *servers, *gateways;
+    /* Prefixes with spaces between them; NULL: ADDRESS_OUTSIDE. */
+    const char *outside;
 };
 
-/* What a plan cannot be made of: the number of servers, or one of the two texts. */
-enum address_fault { ADDRESS_OF_TORUS, ADDRESS_OF_SUBNET, ADDRESS_OF_SUBNET6 };
+/* What a plan cannot be made of: the number of servers, or one of the texts. */
+enum address_fault {
+    ADDRESS_OF_TORUS,
+    ADDRESS_OF_SUBNET,
+    ADDRESS_OF_SUBNET6,
+    ADDRESS_OF_SERVERS,
+    ADDRESS_OF_GATEWAYS,
+    ADDRESS_OF_OUTSIDE,
+};
+/* The option that has the text: "subnet" ..; "" of the torus. */
+const char *address_fault_option(enum address_fault fault);
 
 /*
  * Makes the plan of a network. 0; or -EINVAL, with what is at fault in *fault, and in why[] what was expected of that
@@ -53,6 +83,16 @@ CW_MUST_CHECK int address_plan_make(struct address_plan *plan, const struct addr
 cw_server address_server(const struct address_plan *plan, const struct ip_address *a);
 /* Is the address in one of the network's subnets, whether or not somebody has it? */
 bool address_inside(const struct address_plan *plan, const struct ip_address *a);
+/* Is the server one of the network's? */
+bool address_is_member(const struct address_plan *plan, cw_server server);
+bool address_is_gateway(const struct address_plan *plan, cw_server server);
+/* Is the address outside the subnets, behind a gateway, and one that hosts have? */
+bool address_is_outside(const struct address_plan *plan, const struct ip_address *a);
+/* The first address of the subnet of that version, and its length: 48 for version 6. */
+uint8_t address_subnet(const struct address_plan *plan, uint8_t version, struct ip_address *out);
+/* Have the plans of two networks addresses in common? */
+bool address_overlap(const struct address_plan *a, const struct address_plan *b);
+
 /* The own address of a server of the plan, of version 4 or 6. */
 void address_of(const struct address_plan *plan, cw_server server, uint8_t version, struct ip_address *out);
 /*

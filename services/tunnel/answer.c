@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/tunnel/answer.h"
+/* answer.c - what operators ask of a network on one server: its state, flows, drops, and whose an address is. */
+#include "services/tunnel/internal.h"
 
 #include "base/quantity.h"
 #include "services/reply/refuse.h"
 #include "services/reply/servers.h"
-#include "services/tunnel/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +20,28 @@ static void tell_address(cw_request *r, const char *name, const struct tunnel *t
     struct ip_address a;
     address_of(&t->plan, server, version, &a);
     cw_request_text(r, name, address_text(&a, text));
+}
+
+static void tell_subnet(cw_request *r, const char *name, const struct tunnel *t, uint8_t version)
+{
+    char address[ADDRESS_TEXT_BYTES], text[ADDRESS_TEXT_BYTES + 4];
+    struct ip_address a;
+    uint8_t length = address_subnet(&t->plan, version, &a);
+    snprintf(text, sizeof text, "%s/%u", address_text(&a, address), length);
+    cw_request_text(r, name, text);
+}
+
+/* What this server has to do with the world outside. */
+static void tell_gateway(cw_request *r, const struct tunnel *t)
+{
+    const char *device = cw_option(t->s, "gateway_device"), *whole = cw_option(t->s, "gateway_for");
+    if (t->plan.gateways.ranges == 0) {
+        return;
+    }
+    cw_request_text(r, "gateway", address_is_gateway(&t->plan, t->self) ? "yes" : "no");
+    cw_request_text(r, "gateway_for", whole != NULL ? whole : ADDRESS_OUTSIDE);
+    cw_request_text(r, "gateway_device", device != NULL ? device : "");
+    cw_request_int(r, "gateways_near", t->attached ? t->gateways.near : 0);
 }
 
 static int64_t dropped_in_all(const struct tunnel *t)
@@ -39,6 +61,9 @@ static int command_status(const struct tunnel *t, cw_request *r)
     cw_request_text(r, "device", t->device);
     tell_address(r, "ipv4", t, t->self, 4);
     tell_address(r, "ipv6", t, t->self, 6);
+    tell_subnet(r, "subnet", t, 4);
+    tell_subnet(r, "subnet6", t, 6);
+    tell_gateway(r, t);
     cw_request_int(r, "mtu", t->mtu);
     cw_request_int(r, "waiting", t->flows.packets);
     cw_request_int(r, "waiting_bytes", (int64_t)t->flows.bytes);
@@ -170,6 +195,17 @@ static int command_explain(const struct tunnel *t, cw_request *r, const char *wo
     }
     cw_server server = address_server(&t->plan, &a);
     cw_request_text(r, "address", address_text(&a, text));
+    const bool outside = address_is_outside(&t->plan, &a);
+    if (outside && t->attached) {
+        server = gateways_pick(&t->gateways, 0); /* of a flow; others may take another one that is as near */
+        cw_request_text(r, "outside", "yes");
+        if (server == CW_SERVER_NONE) {
+            return refuse_request(r, "%s is outside, and %s", text,
+                                  address_is_gateway(&t->plan, t->self)
+                                      ? "this server is a gateway: its kernel knows the way"
+                                      : "no gateway can be reached");
+        }
+    }
     if (server == CW_SERVER_NONE) {
         bool inside = address_inside(&t->plan, &a);
         return refuse_request(r, "%s is %s", text,
@@ -191,10 +227,15 @@ static int command_explain(const struct tunnel *t, cw_request *r, const char *wo
 
 static int command_hosts(const struct tunnel *t, cw_request *r)
 {
+    bool first = true;
     for (cw_server server = 0; server < t->servers; server++) {
-        if (server > 0) {
+        if (!address_is_member(&t->plan, server)) {
+            continue;
+        }
+        if (!first) {
             cw_request_row(r);
         }
+        first = false;
         tell_server(r, "server", cw_server_coord(t->s, server));
         cw_request_int(r, "id", server);
         tell_address(r, "ipv4", t, server, 4);

@@ -15,6 +15,8 @@ static const struct {
     [TUNNEL_OFFLOAD] = {"offload", "What the device or the other server says of a packet contradicts the packet."},
     [TUNNEL_SOURCE] = {"source", "The source address is not one of the server that sends the packet."},
     [TUNNEL_OUTSIDE] = {"outside", "No server of this network has the destination."},
+    [TUNNEL_PROHIBITED] = {"prohibited", "The network's job has no grant for the destination's server."},
+    [TUNNEL_NO_GATEWAY] = {"no-gateway", "The packet is for an address outside, and no gateway can be reached."},
     [TUNNEL_NOT_HERE] = {"not-here", "A piece came to this server with the address of another one."},
     [TUNNEL_MULTICAST] = {"multicast", "The packet is for many, which this network does not carry."},
     [TUNNEL_TOO_BIG] = {"too-big", "The packet is longer than what one frame takes."},

@@ -23,6 +23,8 @@ enum tunnel_cause {
     /* The way. */
     TUNNEL_TOO_BIG,     /* longer than what one frame takes */
     TUNNEL_UNREACHABLE, /* the destination's server cannot be reached now */
+    TUNNEL_PROHIBITED,  /* the NMU lets nothing go there */
+    TUNNEL_NO_GATEWAY,  /* the destination is outside, and no gateway can be reached now */
     TUNNEL_DAMAGED,     /* a piece whose sum is wrong */
     TUNNEL_CAUSES,
 };

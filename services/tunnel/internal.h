@@ -8,6 +8,7 @@
 
 #include "services/tunnel/cause.h"
 #include "services/tunnel/flows.h"
+#include "services/tunnel/gateways.h"
 #include "services/tunnel/icmp.h"
 #include "services/tunnel/join.h"
 #include "services/tunnel/strands.h"
@@ -64,6 +65,7 @@ struct tunnel {
     bool attached;
     struct tunnel_door door;
     struct flows flows;
+    struct gateways gateways;
     struct strands strands;
     struct join *join; /* TUNNEL_JOINS of them */
     bool flush_asked;
@@ -96,7 +98,11 @@ bool leave_peek(struct tunnel *t, cw_link link, cw_peek *out);
 /* Links or servers have come or gone. */
 void leave_event(struct tunnel *t, const cw_event *ev);
 
-/* come.c: likewise. */
+/* answer.c: the commands, for the service's table; and does one of them, as on_command() of a service. */
+extern const cw_command answer_commands[];
+int answer_command(struct tunnel *t, cw_request *r, int argc, const char *const *argv);
+
+/* come.c: as leave.c. */
 CW_MUST_CHECK int come_open(struct tunnel *t);
 void come_close(struct tunnel *t);
 cw_verdict come_packet(struct tunnel *t, cw_packet *p, const cw_rx *rx);

@@ -7,7 +7,8 @@ static bool is_of(const struct address_plan *plan, const struct ip_packet *p, cw
 {
     struct ip_address source;
     ip_source(p, &source);
-    return address_server(plan, &source) == server || TUNNEL_MUTANT(ANY_SOURCE);
+    bool behind = address_is_gateway(plan, server) && address_is_outside(plan, &source);
+    return behind || address_server(plan, &source) == server || TUNNEL_MUTANT(ANY_SOURCE);
 }
 
 enum tunnel_cause judge_read(const struct address_plan *plan, cw_server self, const struct ip_packet *p, cw_server *to)
@@ -23,7 +24,9 @@ enum tunnel_cause judge_read(const struct address_plan *plan, cw_server self, co
     }
     cw_server server = address_server(plan, &destination);
     if (server == CW_SERVER_NONE) {
-        return TUNNEL_OUTSIDE;
+        /* What comes back from a gateway's own kernel would go round for ever. */
+        bool good = address_is_outside(plan, &destination) && !address_is_gateway(plan, self);
+        return good ? TUNNEL_GOOD : TUNNEL_OUTSIDE;
     }
     if (server == self) {
         return TUNNEL_UNREACHABLE;
@@ -39,5 +42,6 @@ enum tunnel_cause judge_came(const struct address_plan *plan, cw_server self, cw
     if (!is_of(plan, p, from)) {
         return TUNNEL_SOURCE;
     }
-    return address_server(plan, &destination) == self ? TUNNEL_GOOD : TUNNEL_NOT_HERE;
+    bool on = address_is_gateway(plan, self) && address_is_outside(plan, &destination);
+    return on || address_server(plan, &destination) == self ? TUNNEL_GOOD : TUNNEL_NOT_HERE;
 }

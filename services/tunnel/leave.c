@@ -92,6 +92,7 @@ int leave_open(struct tunnel *t)
     t->number = calloc(t->servers, sizeof *t->number);
     t->gone = calloc(t->servers, sizeof *t->gone);
     t->seen = calloc(FLOWS, sizeof *t->seen);
+    gateways_look(&t->gateways, t->s, &t->plan);
     int rc = t->number == NULL || t->gone == NULL || t->seen == NULL ? -ENOMEM : flows_open(&t->flows, &config);
     if (rc < 0) {
         free(t->number);
@@ -123,6 +124,7 @@ void leave_event(struct tunnel *t, const cw_event *ev)
     if (ev->kind == CW_EVENT_SERVER_DOWN) {
         t->gone[cw_server_id(t->s, ev->server)] = cw_now(t->s);
     }
+    gateways_look(&t->gateways, t->s, &t->plan);
     flows_reroute(&t->flows, links_of);
     poll_links(t);
 }
@@ -177,7 +179,8 @@ static bool is_worth_telling(const struct tunnel *t, cw_server to)
 static void refuse(struct tunnel *t, enum tunnel_cause cause, const struct ip_packet *p, cw_server to)
 {
     tunnel_drop(t, cause);
-    if ((cause == TUNNEL_UNREACHABLE || cause == TUNNEL_OUTSIDE) && is_worth_telling(t, to)) {
+    bool nowhere = cause == TUNNEL_UNREACHABLE || cause == TUNNEL_OUTSIDE || cause == TUNNEL_NO_GATEWAY;
+    if (nowhere && is_worth_telling(t, to)) {
         tell(t, ICMP_UNREACHABLE, p);
     } else if (cause == TUNNEL_TOO_BIG) {
         tell(t, ICMP_TOO_BIG, p);
@@ -235,6 +238,11 @@ void leave_read(struct tunnel *t, const uint8_t *head, uint8_t *packet, size_t l
         return;
     }
     cause = judge_read(&t->plan, t->self, &p, &to);
+    uint64_t hash = cause == TUNNEL_GOOD ? flow_hash(&p) : 0;
+    if (cause == TUNNEL_GOOD && to == CW_SERVER_NONE) {
+        to = gateways_pick(&t->gateways, hash);
+        cause = to == CW_SERVER_NONE ? TUNNEL_NO_GATEWAY : cause;
+    }
     cw_links links = cause == TUNNEL_GOOD ? links_to(t, to) : CW_LINKS_NONE;
     cause = cause == TUNNEL_GOOD && links == CW_LINKS_NONE ? TUNNEL_UNREACHABLE : cause;
     if (cause != TUNNEL_GOOD) {
@@ -245,7 +253,6 @@ void leave_read(struct tunnel *t, const uint8_t *head, uint8_t *packet, size_t l
     if (w == NULL) {
         return;
     }
-    uint64_t hash = flow_hash(&p);
     note_flow(t, hash, &p, to);
     w->to = to;
     w->strand = (uint8_t)((hash >> 32) % TUNNEL_STRANDS);
@@ -309,7 +316,7 @@ static void give_up(struct tunnel *t, struct waiting *w, int rc)
     if (rc == -ENOMEM) {
         cw_counter_add(t->count[COUNT_FULL], 1);
     } else {
-        tunnel_drop(t, TUNNEL_UNREACHABLE);
+        tunnel_drop(t, rc == -EACCES ? TUNNEL_PROHIBITED : TUNNEL_UNREACHABLE);
         if (rc == -EACCES || is_worth_telling(t, w->to)) {
             tell(t, rc == -EACCES ? ICMP_PROHIBITED : ICMP_UNREACHABLE, &w->cut.packet);
         }

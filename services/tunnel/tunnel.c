@@ -5,7 +5,6 @@
 #include "services/reply/metrics.h"
 #include "services/reply/refuse.h"
 #include "services/reply/servers.h"
-#include "services/tunnel/answer.h"
 #include "services/tunnel/internal.h"
 
 #include "base/check.h"
@@ -49,12 +48,21 @@ void tunnel_write(struct tunnel *t, const struct ip_packet *p, const struct offl
 
 /* ---- The door ---------------------------------------------------------------------------------------------------- */
 
+void tunnel_place(const struct address_plan *plan, cw_server self, uint32_t mtu, struct tunnel_place *out)
+{
+    *out = (struct tunnel_place){.length4 = plan->length4, .mtu = mtu, .stranger = !address_is_member(plan, self)};
+    address_of(plan, self, 4, &out->own4);
+    address_of(plan, self, 6, &out->own6);
+    if (!address_is_gateway(plan, self)) {
+        out->prefixes = plan->prefixes;
+        memcpy(out->prefix, plan->prefix, sizeof out->prefix);
+    }
+}
+
 static void api_place(cw_svc *s, struct tunnel_place *out)
 {
     const struct tunnel *t = cw_state(s);
-    *out = (struct tunnel_place){.length4 = t->plan.length4, .mtu = t->mtu};
-    address_of(&t->plan, t->self, 4, &out->own4);
-    address_of(&t->plan, t->self, 6, &out->own6);
+    tunnel_place(&t->plan, t->self, t->mtu, out);
 }
 
 static void detach(struct tunnel *t)
@@ -134,16 +142,24 @@ static int read_mtu(cw_svc *s, struct tunnel *t)
 static int read_plan(cw_svc *s, struct tunnel *t)
 {
     char why[ADDRESS_WHY_BYTES];
-    const char *cluster = cw_option(s, "cluster"), *subnet4 = cw_option(s, "subnet"),
-               *subnet6 = cw_option(s, "subnet6");
+    const char *cluster = cw_option(s, "cluster"), *subnet4 = cw_option(s, "subnet");
     enum address_fault fault;
     char *end = NULL;
     unsigned long number = cluster == NULL ? 0 : strtoul(cluster, &end, 10);
     if (cluster != NULL && (*cluster < '0' || *cluster > '9' || *end != '\0' || number > UINT32_MAX)) {
         return refuse_setting(s, "cluster", cluster, "a whole number from 0 to 4294967295");
     }
-    const struct address_wish wish = {
-        .subnet4 = subnet4, .subnet6 = subnet6, .cluster = (uint32_t)number, .dims = cw_torus(s), .job = cw_job_of(s)};
+    const struct address_wish wish = {.subnet4 = subnet4,
+                                      .subnet6 = cw_option(s, "subnet6"),
+                                      .servers = cw_option(s, "servers"),
+                                      .gateways = cw_option(s, "gateway_servers"),
+                                      .outside = cw_option(s, "gateway_for"),
+                                      .cluster = (uint32_t)number,
+                                      .dims = cw_torus(s),
+                                      .job = cw_job_of(s)};
+    if (subnet4 == NULL && wish.job != TUNNEL_JOB) { /* it would be that of the built-in network */
+        return refuse_setting(s, "subnet", "", "an IPv4 subnet of its own, for example 10.80.0.0/12");
+    }
     int rc = address_plan_make(&t->plan, &wish, &fault, why);
     if (rc == 0) {
         return 0;
@@ -152,8 +168,8 @@ static int read_plan(cw_svc *s, struct tunnel *t)
         cw_log(s, CW_LOG_ERROR, why);
         return rc;
     }
-    return fault == ADDRESS_OF_SUBNET ? refuse_setting(s, "subnet", subnet4 != NULL ? subnet4 : ADDRESS_SUBNET, why)
-                                      : refuse_setting(s, "subnet6", subnet6, why);
+    const char *option = address_fault_option(fault), *given = cw_option(s, option);
+    return refuse_setting(s, option, given != NULL ? given : ADDRESS_SUBNET, why);
 }
 
 static int open_service(cw_svc *s, void *state)
@@ -163,6 +179,7 @@ static int open_service(cw_svc *s, void *state)
     t->self = cw_server_id(s, cw_self(s));
     t->servers = servers_of(cw_torus(s));
     const char *force = cw_option(s, "force"); /* what it means is the door's */
+    (void)cw_option(s, "gateway_device");      /* likewise, of whoever makes rules of it */
     t->device = cw_option(s, "device");
     t->device = t->device != NULL ? t->device : TUNNEL_DEVICE;
     if (force != NULL && strcmp(force, "yes") != 0 && strcmp(force, "no") != 0) {

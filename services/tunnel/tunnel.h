@@ -2,13 +2,16 @@
 /*
  * tunnel.h - the service `ip`: an IP network over the torus (CamCubeOS 6.3).
  *
- * One instance is one network, whose job is the instance's; the one that is built in is job 9. It runs on a server when
- * its host opens it, and does nothing without a *door*: what brings packets that programs on this server send, and
- * takes those that are for them. In the daemon that is a tun (daemon/listeners/tun_door.h); in tests it is the test.
+ * One instance is one network, whose job and name are the instance's; the one that is built in is job 9. Others are
+ * opened from the same table with a job and a name of their own (services/table.h, `network NAME` of cubewayd.conf). It
+ * runs on a server when its host opens it, and does nothing without a *door*: what brings packets that programs on this
+ * server send, and takes those that are for them. In the daemon that is a tun (daemon/listeners/tun_door.h); in tests
+ * it is the test.
  *
  * Options, as of cw_option(): subnet (10.64.0.0/12), subnet6 (a /48 that follows from the cluster, the dims and the
  * job), cluster (the daemon gives its own where the file says nothing; 0 where there is no daemon), mtu (what one frame
- * takes, or less), device and force (the door's).
+ * takes, or less), servers, gateway_servers and gateway_for (address.h), gateway_device (for whoever makes rules of
+ * it), device and force (the door's).
  */
 #ifndef SERVICES_TUNNEL_TUNNEL_H
 #define SERVICES_TUNNEL_TUNNEL_H
@@ -44,7 +47,14 @@ struct tunnel_place {
     uint8_t length4;
     /* The longest IP packet that is carried. */
     uint32_t mtu;
+    /* The network is not one of this server: it gets no device. */
+    bool stranger;
+    /* What is reached by the device beside the subnets: what is behind gateways; none on a gateway. */
+    unsigned prefixes;
+    struct address_prefix prefix[ADDRESS_PREFIXES];
 };
+/* What a plan means for one of its servers. */
+void tunnel_place(const struct address_plan *plan, cw_server self, uint32_t mtu, struct tunnel_place *out);
 
 /* What the service exports. Everything is called as an upcall of the service (node_visit()). */
 struct tunnel_api {

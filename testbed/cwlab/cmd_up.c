@@ -24,7 +24,7 @@ struct choice {
     uint32_t mtu;
     uint64_t rate, scale;
     cw_span patience;
-    struct option_words services;
+    struct option_words services, networks, gateways;
     double wanted; /* the result of scale_wanted() */
     bool json, quiet, foreground, no_wait, no_grants, strict, tunnel;
 };
@@ -97,6 +97,42 @@ static int add_service(const struct program_command *self, struct lab *lab, cons
     }
     snprintf(lab->service[lab->services++], LAB_PATH, "%s", whole);
     free(whole);
+    return PROGRAM_GO;
+}
+
+static int add_network(const struct program_command *self, struct lab *lab, const char *word)
+{
+    cw_service table;
+    char why[TABLE_WHY_BYTES];
+    if (lab->networks == LAB_NETWORKS) {
+        return program_refuse(self, "--network %s: there are %d before it, and there can be no more", word,
+                              LAB_NETWORKS);
+    }
+    if (strlen(word) > 12 || builtin_network(LAB_NETWORK_JOB, word, 0, &table, why) < 0 ||
+        builtin_service(word) != NULL) {
+        return program_refuse(
+            self, "--network %s: expected a name of 1 to 12 letters and digits, and none of a service", word);
+    }
+    for (unsigned i = 0; i < lab->networks; i++) {
+        if (strcmp(lab->network[i], word) == 0) {
+            return PROGRAM_GO;
+        }
+    }
+    snprintf(lab->network[lab->networks++], LAB_NAME, "%s", word);
+    return PROGRAM_GO;
+}
+
+static int add_gateway(const struct program_command *self, struct lab *lab, const char *word)
+{
+    cw_coord c;
+    size_t used = strlen(lab->gateways);
+    if (torus_parse(&lab->torus, word, strlen(word), &c) < 0) {
+        return program_refuse(self, "--gateway %s: expected a server of the lab, as 0,0,0", word);
+    }
+    if (used + 8 > sizeof lab->gateways) {
+        return program_refuse(self, "--gateway %s: there are too many before it", word);
+    }
+    snprintf(lab->gateways + used, sizeof lab->gateways - used, "%s%u", used > 0 ? " " : "", torus_id(&lab->torus, c));
     return PROGRAM_GO;
 }
 
@@ -204,7 +240,13 @@ static int read_choice(const struct program_command *self, struct choice *c, con
     for (int i = 0; i < c->services.count && code == PROGRAM_GO; i++) {
         code = add_service(self, lab, c->services.word[i]);
     }
-    code = code == PROGRAM_GO && c->tunnel ? add_service(self, lab, LAB_TUNNEL) : code;
+    for (int i = 0; i < c->networks.count && code == PROGRAM_GO; i++) {
+        code = add_network(self, lab, c->networks.word[i]);
+    }
+    for (int i = 0; i < c->gateways.count && code == PROGRAM_GO; i++) {
+        code = add_gateway(self, lab, c->gateways.word[i]);
+    }
+    code = code == PROGRAM_GO && (c->tunnel || c->gateways.count > 0) ? add_service(self, lab, LAB_TUNNEL) : code;
     code = code == PROGRAM_GO ? check_tunnel(self, lab) : code;
     if (code != PROGRAM_GO) {
         return code;
@@ -424,6 +466,11 @@ static int run(const struct program_command *self, int argc, char **argv)
          "a module for every server, or a built-in service to configure; may be repeated", false},
         {"tunnel", OPTION_FLAG, &c.tunnel, NULL,
          "each server has a device cw0, by which any program speaks TCP/IP with the others (--service ip)", false},
+        {"network", OPTION_LIST, &c.networks, "NAME",
+         "a network of its own beside --tunnel: job 5001 and on, device cw-NAME, names 1-0-2.NAME; may be repeated",
+         false},
+        {"gateway", OPTION_LIST, &c.gateways, "SERVER",
+         "a gateway of --tunnel, by its device up0, which you connect; may be repeated", false},
         {"no-grants", OPTION_FLAG, &c.no_grants, NULL, "services of --service may send nothing before cwctl job grant",
          false},
         {"strict", OPTION_FLAG, &c.strict, NULL, "daemons log each misuse of the service API (or CUBEWAY_STRICT=1)",
@@ -467,6 +514,7 @@ const struct program_command command_up = {
                "  cwlab up 4x4x2 --name small --rate 100mbit --mtu 1500 --timers fast\n"
                "  cwlab up 3x3x3 --service hitcount-build/hitcount.so\n"
                "  cwlab up 3x3x3 --tunnel && cwlab exec 0,0,0 ping -c 3 10.64.5.1\n"
+               "  cwlab up 3x3x3 --tunnel --network blue && cwlab exec 0,0,0 ping -c 3 1-0-2.blue\n"
                "  cwlab up 3x3x3 --service kvcache && cwlab exec 0,0,0 memcstat --servers=127.0.0.1",
     .run = run,
 };

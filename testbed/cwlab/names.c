@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* namespaces */
 #include "testbed/cwlab/names.h"
 
+#include "hosts/hosts.h"
 #include "services/tunnel/address.h"
 #include "services/tunnel/limits.h"
 #include "testbed/conf.h"
@@ -17,53 +18,56 @@
 #define HOSTS "/etc/hosts"
 /* Between a line that begins so and this one are the names of a lab. */
 #define BEGIN "# The servers of lab "
-#define END "# End of the servers of that lab, by cwlab\n"
+#define END "# End of the servers of that lab, by cwlab"
 
-void names_write(const struct lab *lab, FILE *out)
+static void write_network(const struct lab *lab, const struct address_wish *wish, const char *domain, FILE *out)
 {
     char why[ADDRESS_WHY_BYTES];
     struct address_plan plan;
     enum address_fault fault;
-    const struct address_wish wish = {.cluster = CONF_CLUSTER, .dims = torus_dims(&lab->torus), .job = TUNNEL_JOB};
-    if (address_plan_make(&plan, &wish, &fault, why) < 0) {
+    if (address_plan_make(&plan, wish, &fault, why) < 0) {
         return;
     }
     for (cw_server s = 0; s < lab->torus.servers; s++) {
         const cw_coord c = torus_coord(&lab->torus, s);
-        for (uint8_t version = 4; version <= 6; version += 2) {
-            struct ip_address a;
-            char text[ADDRESS_TEXT_BYTES];
-            address_of(&plan, s, version, &a);
-            fprintf(out, "%s %u-%u-%u.cube s%u.cube\n", address_text(&a, text), c.x, c.y, c.z, s);
-        }
+        struct ip_address four, six;
+        char text4[ADDRESS_TEXT_BYTES], text6[ADDRESS_TEXT_BYTES];
+        address_of(&plan, s, 4, &four);
+        address_of(&plan, s, 6, &six);
+        const struct hosts_server server = {c, s, address_text(&four, text4), address_text(&six, text6)};
+        hosts_write(&server, domain, out);
+    }
+}
+
+void names_write(const struct lab *lab, FILE *out)
+{
+    struct address_wish wish = {.cluster = CONF_CLUSTER, .dims = torus_dims(&lab->torus), .job = TUNNEL_JOB};
+    bool built_in = false;
+    for (unsigned i = 0; i < lab->services; i++) {
+        built_in |= strcmp(lab->service[i], LAB_TUNNEL) == 0;
+    }
+    if (built_in) {
+        write_network(lab, &wish, HOSTS_DOMAIN, out);
+    }
+    for (unsigned i = 0; i < lab->networks; i++) {
+        char subnet[LAB_SUBNET];
+        wish.job = LAB_NETWORK_JOB + i;
+        wish.subnet4 = lab_subnet(i, subnet);
+        write_network(lab, &wish, lab->network[i], out);
     }
 }
 
 /* Copies the machine's file, without the names of labs: what we see may be the file that another lab has lent. */
 static int copy_hosts(FILE *out)
 {
-    char *line = NULL;
-    size_t room = 0;
-    bool lent = false;
+    static const struct hosts_block lent = {BEGIN, END, true};
     FILE *in = fopen(HOSTS, "re");
     if (in == NULL) {
         return errno == ENOENT ? 0 : -errno;
     }
-    errno = 0;
-    for (ssize_t length; (length = getline(&line, &room, in)) > 0;) {
-        bool ends = lent && strcmp(line, END) == 0;
-        lent = (lent || strncmp(line, BEGIN, strlen(BEGIN)) == 0) && !ends;
-        if (!lent && !ends) {
-            fwrite(line, 1, (size_t)length, out);
-            if (line[length - 1] != '\n') {
-                fputc('\n', out);
-            }
-        }
-    }
-    int rc = feof(in) ? 0 : errno != 0 ? -errno : -EIO;
-    free(line);
+    int rc = hosts_copy_others(in, &lent, out);
     fclose(in);
-    return rc;
+    return rc == -EILSEQ ? 0 : rc; /* the end of a block was cut off: nothing of the machine's is behind it */
 }
 
 /* Does this process see names whose title begins so, as a child of another cwlab exec? */
@@ -101,7 +105,7 @@ static int write_file(const struct lab *lab, const char *title, char path[static
     int rc = copy_hosts(out);
     fputs(title, out);
     names_write(lab, out);
-    fputs(END, out);
+    fputs(END "\n", out);
     errno = 0;
     bool whole = fflush(out) == 0 && !ferror(out);
     rc = rc == 0 && !whole ? (errno != 0 ? -errno : -EIO) : rc;

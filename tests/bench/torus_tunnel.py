@@ -26,6 +26,7 @@ PARTS = ["neighbours", "hops"]
 PORT, MTU = "5301", 8944
 PATIENT = ("--tunnel", "--scale", "10")  # long timers: no bench here depends on how soon a death is noticed
 RATE_MBIT = 20
+TRIES = 3  # of iperf3, before the cause is told and the bench ends
 
 
 class Server:
@@ -70,15 +71,36 @@ def task_ns(pid):
 
 def flow(server, address, seconds, cpu_ns=lambda: 0):
     """Megabits a second at the receiver, segments that TCP sent again, and processor time for a GB."""
-    before = cpu_ns()
-    done = subprocess.run(server.inside("iperf3", "-J", "-p", PORT, "-c", address, "-t", str(seconds)), check=False,
-                          capture_output=True, text=True, timeout=LIMIT_S + seconds)
-    said = json.loads(done.stdout)
-    if done.returncode != 0:
-        raise RuntimeError(f"iperf3 to {address}: {said.get('error')}")
-    received = said["end"]["sum_received"]
-    return {"mbit": received["bits_per_second"] / 1e6, "again": said["end"]["sum_sent"]["retransmits"],
-            "cpu": (cpu_ns() - before) / max(received["bytes"], 1)}  # ns a byte are s a GB
+    causes = []
+    for _ in range(TRIES):
+        before = cpu_ns()
+        done = subprocess.run(server.inside("iperf3", "-J", "-p", PORT, "-c", address, "-t", str(seconds)), check=False,
+                              capture_output=True, text=True, timeout=LIMIT_S + seconds)
+        end, cause = figures(done)
+        if cause is None:
+            received = end["sum_received"]
+            return {"mbit": received["bits_per_second"] / 1e6, "again": end["sum_sent"]["retransmits"],
+                    "cpu": (cpu_ns() - before) / max(received["bytes"], 1)}  # ns a byte are s a GB
+        causes.append(cause)
+        print(f"iperf3 to {address}: {cause}; once more", file=sys.stderr)
+    raise RuntimeError(f"iperf3 to {address} gave no figures {TRIES} times: {'; '.join(causes)}")
+
+
+def figures(done):
+    """
+    What a run of iperf3 says of its end, and None; or why there is nothing, in words. It may end with exit code 0 and
+    an error in its report: when the other end closes the connection by which both exchange their results.
+    """
+    try:
+        said = json.loads(done.stdout)
+    except ValueError:
+        return None, f"exit code {done.returncode} and no report: {(done.stderr or done.stdout).strip()[-200:]}"
+    end = said.get("end", {})
+    missing = [name for name in ("sum_received", "sum_sent") if name not in end]
+    if done.returncode != 0 or "error" in said or missing:
+        return None, f"exit code {done.returncode}, {said.get('error', 'no error named')}" + (
+            f", without {' and '.join(missing)}" if missing else "")
+    return end, None
 
 
 def ping(server, address):

@@ -15,7 +15,7 @@ AGGREGATE_STREAM, AGGREGATE_QUERY = "services/aggregate/stream", "services/aggre
 MEMCACHED, KVCACHE_DATA = "services/kvcache/memcached", "services/kvcache/data"
 TUNNEL = "services/tunnel"
 CAST, GROUP, FILE = "services/multicast/cast", "services/multicast/group", "services/multicast/file"
-SCENARIO, CAPTURE, CONF = "scenario", "formats/capture", "formats/conf"
+SCENARIO, CAPTURE, CONF, HOSTS = "scenario", "formats/capture", "formats/conf", "formats/hosts"
 SEAL, JOBFILE = "formats/seal", "formats/jobfile"
 MESSAGE, COMMANDLINE = "formats/message", "formats/commandline"
 SIMULATOR, CWSIM, CTL, TESTBED, CWLAB = "simulator", "simulator/cwsim", "ctl", "testbed", "testbed/cwlab"
@@ -53,6 +53,7 @@ FOLDERS = (
     Folder(CAPTURE, 4, "capture", (CONTRACTS,), False),
     Folder(COMMANDLINE, 4, "commandline", (CONTRACTS, BASE, SETTING), False),
     Folder(CONF, 4, "conf", (CONTRACTS,), False),
+    Folder(HOSTS, 4, "hosts", (CONTRACTS,), False),
     Folder(SEAL, 4, "seal", (CONTRACTS,), False),
     Folder(JOBFILE, 4, "jobfile", (BASE, NMU, CONF), False),
     Folder(MESSAGE, 4, "message", (CONTRACTS,), False),
@@ -99,10 +100,11 @@ FOLDERS = (
     Folder(LISTENERS, 5, LISTENERS, (CONTRACTS, BASE, MEMCACHED, TUNNEL, CONTROL, HOST), False),
     Folder(DAEMON, 5, DAEMON,
            (CONTRACTS, BOOT, SHIM, COMMANDLINE, SERVICE_LIST, CONFIG, HOST, DAEMON_COMMANDS, LISTENERS), False),
-    Folder(CTL, 5, CTL, (CONTRACTS, BASE, CAPTURE, COMMANDLINE, SEAL, JOBFILE, MESSAGE), False),
+    Folder(CTL, 5, CTL, (CONTRACTS, BASE, CAPTURE, COMMANDLINE, HOSTS, SEAL, JOBFILE, MESSAGE), False),
     Folder(TESTBED, 5, TESTBED,
            (*GROUND, LINKSTATE, NMU, SEAL, JOBFILE, MESSAGE, BENCH, SERVICE_LIST, SCENARIO), False),
-    Folder(CWLAB, 5, CWLAB, (CONTRACTS, BASE, WIRE, COMMANDLINE, MESSAGE, TUNNEL, SERVICE_LIST, SCENARIO, TESTBED),
+    Folder(CWLAB, 5, CWLAB, (CONTRACTS, BASE, WIRE, COMMANDLINE, HOSTS, MESSAGE, TUNNEL, SERVICE_LIST, SCENARIO,
+            TESTBED),
            False),
 )
 

@@ -18,6 +18,7 @@ import tempfile
 import time
 import unittest
 
+SKIP = 77
 LIMIT_S = 30
 OPTIONS = None
 TIMERS = "timers { hello = 100ms; dead = 2s; hold = 2100ms; flood_bound = 100ms; pending_limit = 5s }\n"
@@ -114,6 +115,37 @@ class Job(Case):
         with open(path, "w", encoding="utf-8") as out:
             out.write(text)
         return path
+
+
+class InNamespace(Case):
+    """A daemon in a network namespace of its own: it may make a device there, and nobody else sees it."""
+    config = 'torus { dims = "1x1x1"; coordinate = "0,0,0" } alone = true\n'
+    enter = ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--net"]
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.mkdtemp(prefix="cubeway-test-")
+        cls.addClassCleanup(shutil.rmtree, folder)
+        daemon, wrapper = os.path.abspath(OPTIONS.cubewayd), os.path.join(folder, "cubewayd")
+        with open(wrapper, "w", encoding="utf-8") as out:
+            out.write(f'#!/bin/sh\nexec {" ".join(cls.enter)} {daemon} "$@"\n')
+        os.chmod(wrapper, 0o700)
+        cls.config = f'state_dir = "{folder}/state"\n' + cls.config
+        OPTIONS.cubewayd = wrapper
+        try:
+            super().setUpClass()
+        finally:
+            OPTIONS.cubewayd = daemon
+
+
+def need_device():
+    """Skips the test where no tun can be made."""
+    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
+        print("skipped: no /dev/net/tun here")
+        sys.exit(SKIP)
+    if subprocess.run([*InNamespace.enter, "true"], capture_output=True, check=False).returncode != 0:
+        print("skipped: no network namespaces here")
+        sys.exit(SKIP)
 
 
 def main():

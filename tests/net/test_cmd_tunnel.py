@@ -6,13 +6,9 @@ import os
 import shutil
 import stat
 import subprocess
-import sys
 import tempfile
 
 import ctl_kit
-
-SKIP = 77
-ENTER = ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--net"]
 
 
 class Nowhere(ctl_kit.Case):
@@ -26,24 +22,8 @@ class Nowhere(ctl_kit.Case):
         self.assertIn("TCP/IP over the torus", self.cwctl("tunnel --help"))
 
 
-class Tunnel(ctl_kit.Case):
-    config = 'torus { dims = "1x1x1"; coordinate = "0,0,0" } alone = true; cluster = 7; service ip { }\n'
-
-    @classmethod
-    def setUpClass(cls):
-        # The daemon's own program, started in a namespace: it may make a device there, and nobody else sees it.
-        folder = tempfile.mkdtemp(prefix="cubeway-test-")
-        cls.addClassCleanup(shutil.rmtree, folder)
-        daemon, wrapper = os.path.abspath(ctl_kit.OPTIONS.cubewayd), os.path.join(folder, "cubewayd")
-        with open(wrapper, "w", encoding="utf-8") as out:
-            out.write(f'#!/bin/sh\nexec {" ".join(ENTER)} {daemon} "$@"\n')
-        os.chmod(wrapper, stat.S_IRWXU)
-        cls.config = f'state_dir = "{folder}/state"\n' + Tunnel.config
-        ctl_kit.OPTIONS.cubewayd = wrapper
-        try:
-            super().setUpClass()
-        finally:
-            ctl_kit.OPTIONS.cubewayd = daemon
+class Tunnel(ctl_kit.InNamespace):
+    config = ctl_kit.InNamespace.config + 'cluster = 7; service ip { }\n'
 
     def test_status_and_explain(self):
         [said] = self.rows("tunnel status")
@@ -59,6 +39,21 @@ class Tunnel(ctl_kit.Case):
         self.refused("tunnel explain 10.64.1.1", "no server has it", code=2)
         self.refused("tunnel explain 8.8.8.8", "in no subnet of this network", code=2)
         self.refused("tunnel explain far", "is no IP address", code=2)
+
+    def test_zones(self):
+        self.assertRegex(self.cwctl("hosts --zone dnsmasq"),
+                         r"^local=/cube/\nhost-record=0-0-0\.cube,s0\.cube,10\.64\.0\.1,fd\S+\n$")
+        for program, test in ("dnsmasq", ["--test", "-C"]), ("unbound-checkconf", []):
+            file = os.path.join(self.folder, program)
+            with open(file, "w", encoding="utf-8") as out:
+                out.write(self.cwctl("hosts --zone " + program.partition("-")[0]))
+            if shutil.which(program) is not None:
+                subprocess.run([program, *test, file], check=True, capture_output=True)
+        self.assertIn('    local-data-ptr: "10.64.0.1 0-0-0.cube"\n', self.cwctl("hosts --zone unbound"))
+        self.refused("hosts --zone bind", "expected dnsmasq or unbound", code=2)
+
+    def test_another_network(self):
+        self.refused("tunnel status --network blue", "no service 'blue' runs here", code=2)
 
     def test_hosts(self):
         hosts = self.cwctl("hosts")
@@ -106,10 +101,5 @@ class Tunnel(ctl_kit.Case):
 
 
 if __name__ == "__main__":
-    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
-        print("skipped: no /dev/net/tun here")
-        sys.exit(SKIP)
-    if subprocess.run([*ENTER, "true"], capture_output=True, check=False).returncode != 0:
-        print("skipped: no network namespaces here")
-        sys.exit(SKIP)
+    ctl_kit.need_device()
     ctl_kit.main()

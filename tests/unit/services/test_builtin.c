@@ -111,7 +111,19 @@ START_TEST(each_may_do_what_it_needs)
 }
 END_TEST
 
+START_TEST(networks)
+{
+    char why[TABLE_WHY_BYTES];
+    cw_service blue;
+    ck_assert_int_eq(builtin_network(5003, "blue", 0, &blue, why), 0);
+    ck_assert(blue.job == 5003 && strcmp(blue.name, "blue") == 0);
+    ck_assert_ptr_eq(blue.exports, builtin_service("ip")->exports);
+    ck_assert_int_lt(builtin_network(9, "blue", 0, &blue, why), 0);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
+    SUITE_TEST(networks),
     SUITE_TEST(each_is_sound_and_alone),
     SUITE_TEST(by_name),
     SUITE_TEST(each_may_do_what_it_needs),

@@ -53,5 +53,22 @@ START_TEST(files)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(what_a_daemon_is_told), SUITE_TEST(files)};
+START_TEST(networks)
+{
+    struct lab lab = {.name = "t", .folder = "/x/t", .mtu = 9000, .services = 1, .networks = 2};
+    ck_assert_int_eq(torus_init(&lab.torus, (cw_dims){2, 2, 1}), 0);
+    strcpy(lab.service[0], LAB_TUNNEL);
+    strcpy(lab.network[0], "blue");
+    strcpy(lab.network[1], "red");
+    const char *text = conf(&lab, 0);
+    ck_assert_ptr_nonnull(strstr(text, "service \"ip\" { }"));
+    ck_assert_ptr_nonnull(strstr(text, "network \"blue\" { job = 5001; subnet = \"10.80.0.0/12\"; }"));
+    ck_assert_ptr_nonnull(strstr(text, "network \"red\" { job = 5002; subnet = \"10.96.0.0/12\"; }"));
+    strcpy(lab.gateways, "0 3");
+    text = conf(&lab, 0);
+    ck_assert_ptr_nonnull(strstr(text, "network \"ip\" { gateway { servers = \"0 3\"; device = \"up0\"; } }"));
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(networks), SUITE_TEST(what_a_daemon_is_told), SUITE_TEST(files)};
 SUITE_MAIN("conf", tests)

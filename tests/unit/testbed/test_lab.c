@@ -32,10 +32,14 @@ START_TEST(saved_and_loaded)
                     .mtu = 1500,
                     .bits_per_second = 1000,
                     .scale = 3,
-                    .services = 1},
+                    .services = 1,
+                    .networks = 1,
+                    .gateways = "0 3"},
                b;
     ck_assert_int_eq(torus_init(&a.torus, (cw_dims){4, 3, 2}), 0);
     strcpy(a.service[0], "/x/kv.so");
+    strcpy(a.network[0], "blue");
+    ck_assert(lab_has_tunnel(&a));
     strcpy(a.daemon, "/bin/cubewayd");
     ck_assert_int_eq(lab_place(&a, "one", why), 0);
     ck_assert_int_eq(lab_load(&b, "one", why), -ENOENT);
@@ -45,6 +49,7 @@ START_TEST(saved_and_loaded)
     ck_assert_int_eq(lab_load(&b, "one", why), 0);
     ck_assert(b.torus.servers == 24 && b.shim == LAB_UDP && b.mtu == 1500 && b.bits_per_second == 1000 && b.scale == 3);
     ck_assert(b.services == 1 && strcmp(b.service[0], "/x/kv.so") == 0 && strcmp(b.folder, a.folder) == 0);
+    ck_assert(b.networks == 1 && strcmp(b.network[0], "blue") == 0 && strcmp(b.gateways, "0 3") == 0);
     ck_assert(!lab_lives(&b));
     lab_each(collect, names);
     ck_assert_str_eq(names, "one ");

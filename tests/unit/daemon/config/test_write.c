@@ -21,6 +21,8 @@ static const char *const texts[] = {
     "service ping { weight = 77; queue_bytes = 20000; options { timeout_us = 5000; b = c } } service bench { enabled = "
     "no } service z { file = /z.so; drop = "
     "oldest }",
+    "torus { dims = 3x3x3; coordinate = '0,1,2' } network ip { device = t0; gateway { servers = \"0 13\"; device = "
+    "eth0 } } network blue { job = 5003; subnet = 10.80.0.0/12; weight = 3 } network red { job = 5004; enabled = no }",
 };
 
 START_TEST(there_and_back)

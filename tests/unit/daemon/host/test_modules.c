@@ -85,7 +85,12 @@ START_TEST(options_reach_their_service)
     ck_assert_int_eq(host_service_load_with(h, "bench", NULL, NULL, NULL, 0, why), -EEXIST);
     ck_assert_uint_eq(host_service_count(h), count);
     ck_assert_int_eq(host_service_load_with(h, "ping", NULL, NULL, &good, 1, why), 0);
-    ck_assert_str_eq(host_option(h, "ping", "timeout_us"), "5000");
+    const char *value = host_option(h, "ping", "timeout_us");
+    ck_assert_str_eq(value, "5000");
+    /* A service may keep it, whatever others come and go. */
+    ck_assert_int_eq(host_service_unload(h, "bench", why), 0);
+    ck_assert_int_eq(host_service_load(h, "bench", NULL, NULL, why), 0);
+    ck_assert_ptr_eq(host_option(h, "ping", "timeout_us"), value);
     /* A server that starts again asks again. */
     ck_assert_int_eq(host_fail(host_server(h, 1)), 0);
     ck_assert_int_eq(host_restore(host_server(h, 1)), 0);

@@ -96,8 +96,35 @@ START_TEST(what_is_worth_a_warning)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(nothing_is_wrong), SUITE_TEST(what_is_wrong),
-                                          SUITE_TEST(what_is_worth_a_warning)};
+#define BLUE "network blue { job = 5003; subnet = 10.80.0.0/12 }\n"
+
+/* Each network is looked at, and whether they are in one another's way. */
+START_TEST(several_networks)
+{
+    struct said said;
+    netns_enter();
+    if (access("/dev/net/tun", R_OK | W_OK) != 0) {
+        return; /* that would be told of each */
+    }
+    struct preflight p = look(HERE "network ip { }\n" BLUE, &said);
+    ck_assert_msg(p.mistakes + p.warnings == 0, "%s", said.text[0]);
+    expect(HERE BLUE "network red {\n job = 5004\n subnet = 10.95.0.0/16 }\n", ":5: network \"red\".subnet: ",
+           "10.95.0.0/16 overlaps with 10.80.0.0/12 of network \"blue\": choose another subnet");
+    expect(HERE "network blue { job = 5003; subnet = 10.80.0.0/12; subnet6 = 'fd01::/48' }\n"
+                "network red { job = 5004; subnet = 10.96.0.0/12;\n subnet6 = 'fd01::/48' }\n",
+           ":4: network \"red\".subnet6: ", "the same IPv6 subnet");
+    expect(HERE "network a-long-name-it-is { job = 5003; subnet = 10.80.0.0/12 }\n",
+           ":2: network \"a-long-name-it-is\"", "expected a name");
+    netns_veth("cw-blue", "far", 1500, -1);
+    expect(HERE BLUE, ":2: network \"blue\"", "set the option device to another name");
+    /* A server that is not in the network has no device. */
+    p = look(HERE "network blue { job = 5003; subnet = 10.80.0.0/12; servers = 1-5 }\n", &said);
+    ck_assert_uint_eq(p.mistakes + p.warnings, 0);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(several_networks), SUITE_TEST(nothing_is_wrong),
+                                          SUITE_TEST(what_is_wrong), SUITE_TEST(what_is_worth_a_warning)};
 
 int main(void)
 {

@@ -237,9 +237,34 @@ START_TEST(checked_in_advance)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(packets_go_both_ways), SUITE_TEST(routes),
-                                          SUITE_TEST(what_cannot_be_had),   SUITE_TEST(routes_of_others),
-                                          SUITE_TEST(congestion_control),   SUITE_TEST(checked_in_advance)};
+/* What is behind a gateway goes by the device, unless the machine has a way of its own. */
+START_TEST(routes_outside)
+{
+    static uint8_t bytes[9000];
+    struct tunnel_place p = place();
+    struct tun_device d;
+    const struct tun_wish wish = {"cw0", &p, false};
+    netns_enter();
+    p.prefixes = 2;
+    p.prefix[0] = (struct address_prefix){{.version = 4}, 0};
+    p.prefix[1] = (struct address_prefix){{.version = 6}, 0};
+    ck_assert_msg(tun_device_open(&d, &wish, &fault, why) == 0, "%s", why);
+    int s = socket(AF_INET, SOCK_DGRAM, 0);
+    const struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(9), .sin_addr = {htonl(0x08080808)}};
+    ck_assert_int_eq(sendto(s, "abc", 3, 0, (const struct sockaddr *)&to, sizeof to), 3);
+    (void)read_ip4(d.fd, bytes, sizeof bytes);
+    ck_assert_uint_eq(get_be32(bytes + TUNNEL_VNET_BYTES + 12), 0x0a400101); /* from the server's own address */
+    ck_assert_uint_eq(get_be32(bytes + TUNNEL_VNET_BYTES + 16), 0x08080808);
+    close(d.fd);
+    ck_assert_int_lt(sendto(s, "abc", 3, 0, (const struct sockaddr *)&to, sizeof to), 0);
+    close(s);
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(routes_outside),     SUITE_TEST(packets_go_both_ways), SUITE_TEST(routes),
+    SUITE_TEST(what_cannot_be_had), SUITE_TEST(routes_of_others),     SUITE_TEST(congestion_control),
+    SUITE_TEST(checked_in_advance)};
 
 int main(void)
 {

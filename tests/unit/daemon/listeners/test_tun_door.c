@@ -127,12 +127,45 @@ START_TEST(bad_device)
     struct host *h = town_open("torus { dims = 1x1x1; coordinate = all } service ip { options { device = \"a b\" } }");
     struct tun_door *d = NULL;
     ck_assert_int_eq(tun_door_open(&d, h, why), -EINVAL);
-    ck_assert_msg(strstr(why, "service ip: device \"a b\"") != NULL, "%s", why);
+    ck_assert_msg(strstr(why, "ip: device \"a b\"") != NULL, "%s", why);
     host_close(h);
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(a_program_is_told), SUITE_TEST(the_device_is_removed),
+/* Each network has a device; those of a network that this server is not in has none. */
+START_TEST(several_networks)
+{
+    netns_enter();
+    struct host *h = town_open("torus { dims = 1x1x1; coordinate = all } network ip { } "
+                               "network blue { job = 5003; subnet = 10.80.0.0/12; servers = 0 }");
+    struct tun_door *d = NULL;
+    int rc = tun_door_open(&d, h, why);
+    ck_assert_msg(rc == 0 && d != NULL, "%s", why);
+    ck_assert(if_nametoindex("cw0") != 0 && if_nametoindex("cw-blue") != 0);
+    tun_door_close(d);
+    ck_assert(if_nametoindex("cw0") == 0 && if_nametoindex("cw-blue") == 0);
+    host_close(h);
+}
+END_TEST
+
+/* When one of them cannot be had, none is left behind. */
+START_TEST(all_or_none)
+{
+    netns_enter();
+    netns_veth("cw-blue", "far", 1500, -1);
+    struct host *h = town_open("torus { dims = 1x1x1; coordinate = all } network ip { } "
+                               "network blue { job = 5003; subnet = 10.80.0.0/12 }");
+    struct tun_door *d = NULL;
+    ck_assert_int_eq(tun_door_open(&d, h, why), -EINVAL);
+    ck_assert_msg(strstr(why, "blue: device cw-blue cannot be had") != NULL, "%s", why);
+    ck_assert_ptr_null(d);
+    ck_assert_uint_eq(if_nametoindex("cw0"), 0);
+    host_close(h);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(several_networks),    SUITE_TEST(all_or_none),
+                                          SUITE_TEST(a_program_is_told),   SUITE_TEST(the_device_is_removed),
                                           SUITE_TEST(without_the_service), SUITE_TEST(several_servers),
                                           SUITE_TEST(bad_device)};
 

@@ -13,7 +13,8 @@ static enum address_fault fault;
 
 static int make_for(const char *subnet4, const char *subnet6, cw_dims dims, uint32_t cluster, cw_job job)
 {
-    const struct address_wish wish = {subnet4, subnet6, cluster, dims, job};
+    const struct address_wish wish = {
+        .subnet4 = subnet4, .subnet6 = subnet6, .cluster = cluster, .dims = dims, .job = job};
     return address_plan_make(&plan, &wish, &fault, why);
 }
 
@@ -171,7 +172,74 @@ START_TEST(no_such_server)
 }
 END_TEST
 
+START_TEST(members_and_gateways)
+{
+    static const struct {
+        const char *servers, *gateways, *outside, *option, *says;
+    } cases[] = {
+        {"", NULL, NULL, "servers", "numbers of servers below 27"},
+        {"0-27", NULL, NULL, "servers", "numbers of servers below 27"},
+        {NULL, "27", NULL, "gateway_servers", "below 27"},
+        {"0-3", "0 4", NULL, "gateway_servers", "and 4 is none"},
+        {NULL, "0", "", "gateway_for", "prefixes with spaces between them"},
+        {NULL, "0", "10.0.0.0", "gateway_for", "for example 0.0.0.0/0 ::/0"},
+        {NULL, "0", "10.0.0.0/33", "gateway_for", "prefixes"},
+        {NULL, "0", "fd00::/129", "gateway_for", "prefixes"},
+        {NULL, "0", "0.0.0.0/0 x", "gateway_for", "prefixes"},
+        {NULL, "0",
+         "1.0.0.0/8 2.0.0.0/8 3.0.0.0/8 4.0.0.0/8 5.0.0.0/8 6.0.0.0/8 7.0.0.0/8 8.0.0.0/8 9.0.0.0/8 "
+         "1.0.0.0/8 2.0.0.0/8 3.0.0.0/8 4.0.0.0/8 5.0.0.0/8 6.0.0.0/8 7.0.0.0/8 8.0.0.0/8",
+         "gateway_for", "at most 16 prefixes"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct address_wish wish = {.dims = {27, 1, 1},
+                                          .job = 9,
+                                          .servers = cases[i].servers,
+                                          .gateways = cases[i].gateways,
+                                          .outside = cases[i].outside};
+        SUITE_HOLDS(address_plan_make(&plan, &wish, &fault, why) == -EINVAL, "case %zu", i);
+        SUITE_HOLDS(strcmp(address_fault_option(fault), cases[i].option) == 0, "case %zu", i);
+        SUITE_HOLDS(strstr(why, cases[i].says) != NULL, "case %zu: %s", i, why);
+    }
+    const struct address_wish good = {.dims = {27, 1, 1}, .job = 9, .servers = "0-9", .gateways = "2 9"};
+    ck_assert_int_eq(address_plan_make(&plan, &good, &fault, why), 0);
+    ck_assert(address_is_member(&plan, 9) && !address_is_member(&plan, 10));
+    ck_assert(address_is_gateway(&plan, 9) && !address_is_gateway(&plan, 3));
+    ck_assert_uint_eq(server_at("10.64.9.1"), 9);
+    ck_assert_uint_eq(server_at("10.64.10.1"), CW_SERVER_NONE);
+    static const char *const outside[] = {"8.8.8.8", "192.168.1.1", "2001:db8::1"};
+    static const char *const not_outside[] = {"10.64.10.1", "127.0.0.1", "0.0.0.0", "224.0.0.1", "255.255.255.255",
+                                              "::1",        "::",        "fe80::1", "ff02::1"};
+    for (unsigned i = 0; i < 9; i++) {
+        struct ip_address a = at(outside[i % 3]), b = at(not_outside[i]);
+        SUITE_HOLDS(address_is_outside(&plan, &a) && !address_is_outside(&plan, &b), "%s", not_outside[i]);
+    }
+}
+END_TEST
+
+START_TEST(overlaps)
+{
+    static const struct {
+        const char *one, *one6, *two, *two6;
+        bool overlap;
+    } cases[] = {
+        {"10.64.0.0/12", "fd01::/48", "10.80.0.0/12", "fd02::/48", false},
+        {"10.64.0.0/12", "fd01::/48", "10.79.0.0/16", "fd02::/48", true},
+        {"10.79.0.0/16", "fd01::/48", "10.64.0.0/12", "fd02::/48", true},
+        {"10.64.0.0/12", "fd01::/48", "10.80.0.0/12", "fd01::/48", true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ck_assert_int_eq(make(cases[i].one, cases[i].one6, 27), 0);
+        const struct address_plan one = plan;
+        ck_assert_int_eq(make(cases[i].two, cases[i].two6, 27), 0);
+        SUITE_HOLDS(address_overlap(&one, &plan) == cases[i].overlap, "case %zu", i);
+    }
+}
+END_TEST
+
 static const struct suite_test tests[] = {
+    SUITE_TEST(members_and_gateways),
+    SUITE_TEST(overlaps),
     SUITE_TEST(usual_plan),
     SUITE_TEST(plan_of_ipv6),
     SUITE_TEST(every_server_has_its_own),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/tunnel/answer.h"
+#include "services/tunnel/internal.h"
 
 #include "suite.h"
 #include "tunnel_town.h"

@@ -81,5 +81,46 @@ START_TEST(what_came)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(what_is_read), SUITE_TEST(what_came)};
+/* Servers 3 and 5 are gateways to most of IPv4, and 7 is not in the network at all. */
+START_TEST(gateways)
+{
+    static const struct {
+        const char *from, *to;
+        cw_server self; /* reads it; or it came from there to server 3 */
+        enum tunnel_cause read, came;
+    } cases[] = {
+        {"10.64.4.1", "8.8.8.8", 4, TUNNEL_GOOD, TUNNEL_GOOD},
+        {"8.8.8.8", "10.64.4.1", 5, TUNNEL_GOOD, TUNNEL_NOT_HERE},
+        {"8.8.8.8", "10.64.3.1", 5, TUNNEL_GOOD, TUNNEL_GOOD},
+        {"8.8.8.8", "10.64.3.1", 4, TUNNEL_SOURCE, TUNNEL_SOURCE}, /* no gateway */
+        {"10.64.4.1", "10.64.3.1", 5, TUNNEL_SOURCE, TUNNEL_SOURCE},
+        {"10.64.5.1", "8.8.8.8", 5, TUNNEL_OUTSIDE, TUNNEL_GOOD}, /* a gateway's kernel knows the way */
+        {"10.64.4.1", "127.0.0.1", 4, TUNNEL_OUTSIDE, TUNNEL_NOT_HERE},
+        {"10.64.4.1", "0.0.0.0", 4, TUNNEL_OUTSIDE, TUNNEL_NOT_HERE},
+        {"127.0.0.1", "10.64.3.1", 5, TUNNEL_SOURCE, TUNNEL_SOURCE},
+        {"224.0.0.1", "10.64.3.1", 5, TUNNEL_SOURCE, TUNNEL_SOURCE},
+        {"10.64.4.1", "200.1.1.1", 4, TUNNEL_OUTSIDE, TUNNEL_NOT_HERE}, /* in no prefix */
+        {"fd00:0:1:4::1", "2001:db8::1", 4, TUNNEL_OUTSIDE, TUNNEL_NOT_HERE},
+        {"10.64.7.1", "10.64.3.1", 7, TUNNEL_SOURCE, TUNNEL_SOURCE},
+        {"10.64.4.1", "10.64.7.1", 4, TUNNEL_OUTSIDE, TUNNEL_NOT_HERE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ip_packet p = make(cases[i].from, cases[i].to);
+        char why[ADDRESS_WHY_BYTES];
+        enum address_fault fault;
+        const struct address_wish wish = {.subnet6 = "fd00:0:1::/48",
+                                          .dims = {SERVERS, 1, 1},
+                                          .job = 9,
+                                          .servers = "0-6, 8-26",
+                                          .gateways = "3 5",
+                                          .outside = "0.0.0.0/1 128.0.0.0/2"};
+        ck_assert_msg(address_plan_make(&plan, &wish, &fault, why) == 0, "%s", why);
+        cw_server to;
+        SUITE_HOLDS(judge_read(&plan, cases[i].self, &p, &to) == cases[i].read, "case %zu", i);
+        SUITE_HOLDS(judge_came(&plan, SELF, cases[i].self, &p) == cases[i].came, "case %zu", i);
+    }
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(what_is_read), SUITE_TEST(what_came), SUITE_TEST(gateways)};
 SUITE_MAIN("judge", tests)

@@ -127,6 +127,7 @@ START_TEST(the_server_goes)
     town[0].s->refuse = -EACCES;
     ck_assert(!town_pull(0, &piece));
     is_told(3, 13);
+    ck_assert_uint_eq(town_count(0, "drop-prohibited"), 1);
     town[0].s->refuse = 0;
     town_read(0, &drawn);
     ck_assert(town_pull(0, &piece));
@@ -134,7 +135,7 @@ START_TEST(the_server_goes)
     const cw_event ev = {.size = sizeof ev, .kind = CW_EVENT_SERVER_DOWN, .server = {1, 0, 0}};
     tunnel_service.on_event(town[0].s, town[0].s->state, &ev);
     ck_assert(!town_pull(0, &piece));
-    ck_assert_uint_eq(town_count(0, "drop-unreachable"), 2);
+    ck_assert_uint_eq(town_count(0, "drop-unreachable"), 1);
     town_close();
 }
 END_TEST
@@ -164,8 +165,39 @@ START_TEST(standing_queue)
 }
 END_TEST
 
+/* Server 1 is a gateway: what is for the world goes there, and the kernel of a gateway may speak for the world. */
+START_TEST(to_a_gateway)
+{
+    static const char *const options[] = {"gateway_servers=1", NULL};
+    town_open(options);
+    draw(4, 17, 1000, 1);
+    memcpy(drawn.bytes + 16, (const uint8_t[]){8, 8, 8, 8}, 4);
+    ip_set_length(drawn.bytes, 20, drawn.length);
+    town_read(0, &drawn);
+    ck_assert(town_pull(0, &piece));
+    ck_assert_int_eq(piece_decode(piece.bytes, piece.length, 0, 1, &head), 0);
+    town_bring(0, 1, &piece, false);
+    town_flush(1);
+    ck_assert_uint_eq(town[1].writes, 1);
+    town[0].s->down[1] = true;
+    const cw_event down = {.kind = CW_EVENT_SERVER_DOWN, .server = {1, 0, 0}};
+    tunnel_service.on_event(town[0].s, town[0].s->state, &down);
+    town_read(0, &drawn);
+    ck_assert_uint_eq(town_count(0, "drop-no-gateway"), 1);
+    is_told(3, 1);
+    memcpy(drawn.bytes + 12, (const uint8_t[]){8, 8, 8, 8}, 4);
+    memcpy(drawn.bytes + 16, (const uint8_t[]){10, 64, 0, 1}, 4);
+    ip_set_length(drawn.bytes, 20, drawn.length);
+    town_read(2, &drawn);
+    ck_assert_uint_eq(town_count(2, "drop-source"), 1);
+    town_read(1, &drawn);
+    ck_assert(town_pull(1, &piece));
+    town_close();
+}
+END_TEST
+
 static const struct suite_test tests[] = {
-    SUITE_TEST(pieces),          SUITE_TEST(what_is_refused_is_told), SUITE_TEST(too_big),
-    SUITE_TEST(the_server_goes), SUITE_TEST(standing_queue),
+    SUITE_TEST(to_a_gateway), SUITE_TEST(pieces),          SUITE_TEST(what_is_refused_is_told),
+    SUITE_TEST(too_big),      SUITE_TEST(the_server_goes), SUITE_TEST(standing_queue),
 };
 SUITE_MAIN("leave", tests)

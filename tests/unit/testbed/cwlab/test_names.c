@@ -9,7 +9,7 @@
 
 static struct lab lab_of(uint16_t x, uint16_t y, uint16_t z)
 {
-    struct lab lab = {.name = "t"};
+    struct lab lab = {.name = "t", .service = {LAB_TUNNEL}, .services = 1};
     ck_assert_int_eq(torus_init(&lab.torus, (cw_dims){x, y, z}), 0);
     return lab;
 }
@@ -92,5 +92,23 @@ START_TEST(lent)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(every_server_has_names), SUITE_TEST(lent)};
+START_TEST(each_network_has_a_domain)
+{
+    char *text = NULL;
+    size_t length = 0;
+    struct lab lab = lab_of(3, 3, 3);
+    lab.services = 0;
+    lab.networks = 2;
+    strcpy(lab.network[1], "blue");
+    FILE *out = open_memstream(&text, &length);
+    names_write(&lab, out);
+    fclose(out);
+    ck_assert_ptr_nonnull(strstr(text, "\n10.96.11.1 1-0-2.blue s11.blue\n"));
+    ck_assert_ptr_null(strstr(text, "cube"));
+    free(text);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(each_network_has_a_domain), SUITE_TEST(every_server_has_names),
+                                          SUITE_TEST(lent)};
 SUITE_MAIN("names", tests)

@@ -35,6 +35,12 @@ set(CPACK_DEBIAN_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 
+# cpack asks for this target first: where only the programs were built (testbed/demo.sh), it makes what is missing.
+add_custom_target(packaged)
+add_dependencies(packaged cubewayd cwctl cwlab cwsim witness cubeway_testing)
+set(CPACK_VERBATIM_VARIABLES ON)
+set(CPACK_INSTALL_COMMANDS "\"${CMAKE_COMMAND}\" --build \"${PROJECT_BINARY_DIR}\" --target packaged")
+
 set(CPACK_DEBIAN_SERVER_PACKAGE_NAME cubeway)
 set(CPACK_DEBIAN_SERVER_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_SERVER_PACKAGE_DEPENDS "systemd | passwd")

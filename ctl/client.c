@@ -22,6 +22,7 @@ struct client {
     int file;      /* the open file that goes with the next request; -1: none */
     bool failed;
     const volatile int *stop;
+    struct keys *keys; /* NULL, or on */
     int64_t id;
     char *bytes; /* read and not yet used */
     size_t used, room, looked;
@@ -115,6 +116,11 @@ void client_stop_on(struct client *c, const volatile int *stop)
     c->stop = stop;
 }
 
+void client_stop_by(struct client *c, struct keys *keys)
+{
+    c->keys = keys != NULL && keys->on ? keys : NULL;
+}
+
 void client_set_lab(struct client *c, const char *option, const char *daemon)
 {
     c->in_lab = true;
@@ -156,9 +162,13 @@ static int await_on(const struct client *c, int fd, short what, cw_span patience
         if (left <= 0) {
             return -ETIME;
         }
-        struct pollfd p = {.fd = fd, .events = what};
+        struct pollfd p[] = {{.fd = fd, .events = what}, {.fd = c->keys != NULL ? STDIN_FILENO : -1, .events = POLLIN}};
         int ms = left > STOP_MS * CW_NS_PER_MS ? STOP_MS : (int)(left / CW_NS_PER_MS) + 1;
-        if (poll(&p, 1, ms) > 0) {
+        int ready = poll(p, 2, ms);
+        if (ready > 0 && p[1].revents != 0 && keys_wait(c->keys, (cw_span){0})) {
+            return -EINTR;
+        }
+        if (ready > 0 && p[0].revents != 0) {
             return 0;
         }
     }

@@ -5,6 +5,7 @@
 #ifndef CTL_CLIENT_H
 #define CTL_CLIENT_H
 
+#include "commandline/keys.h"
 #include "cubeway/time.h"
 #include "message/message.h"
 #include "message/request_line.h"
@@ -20,8 +21,8 @@ void client_close(struct client *c); /* NULL is allowed */
 /*
  * Sends the request and waits for its answer. Calls row for each row, which it takes; gives the rc of the end, with its
  * error in why ("" when there is none). -EPIPE: the daemon has gone; -ETIME: nothing came for `patience` (zero or less:
- * waits for ever); -EINTR: *stop was set; -EPROTO: the other side does not speak the protocol: after one of these the
- * connection is of no more use. -EINVAL also when the request holds text that is not UTF-8.
+ * waits for ever); -EINTR: *stop was set, or q pressed; -EPROTO: the other side does not speak the protocol: after one
+ * of these the connection is of no more use. -EINVAL also when the request holds text that is not UTF-8.
  */
 CW_MUST_CHECK int client_ask(struct client *c, struct request_draft *request, cw_span patience,
                              void (*row)(void *context, struct message *row), void *context,
@@ -35,6 +36,8 @@ void client_attach(struct client *c, int file);
 
 /* *stop, set by a signal handler, ends client_ask() soon. Borrowed. */
 void client_stop_on(struct client *c, const volatile int *stop);
+/* So does the key q on that terminal. Borrowed; NULL, or keys that are off: no key does. */
+void client_stop_by(struct client *c, struct keys *keys);
 
 /*
  * The daemon is one of a lab of cwlab. option: "", or what names the lab in a line of cwlab ("--name x "); daemon: what

@@ -130,6 +130,9 @@ int run_capture(struct call *call)
     }
     struct request_draft *request = call_request(call, "capture");
     request_draft_word(request, a->word[1]);
+    if (call->keys != NULL && call->keys->on) {
+        fprintf(call->errors, "cwctl: frames of %s are captured; q ends it\n", a->word[1]);
+    }
     (void)!call_ask(call, request, a->timeout, take_frame, t, &code); /* for ever, unless --timeout says otherwise */
     request_draft_close(request);
     int rc = pcapng_close(t->file);

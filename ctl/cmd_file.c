@@ -249,8 +249,10 @@ int run_file_send(struct call *call)
         request_draft_flag(request, "no_wait");
     }
     if (s.show && wait && !call->arguments->json) {
-        char line[LINE]; /* a sending that ends before its first report is seen to begin */
-        snprintf(line, sizeof line, "%.60s: begins", name_of(call, file));
+        const char *name = name_of(call, file); /* a sending that ends before its first report is seen to begin */
+        char line[LINE], shown[LINE / 8];
+        (void)utf8_show(name, strlen(name), shown, sizeof shown);
+        snprintf(line, sizeof line, "%s: begins", shown);
         tell_line(&s, line);
     }
     int code = add_members(call, request)

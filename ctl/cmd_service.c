@@ -74,6 +74,41 @@ void show_service(const struct call *call, const struct rows *rows)
     }
 }
 
+/* Of the words that were asked about, how many a command begins with: none, if only one of them differs. */
+static int words_alike(const struct arguments *a, const char *command)
+{
+    int i = 2;
+    for (; i < a->words && *command != '\0'; i++) {
+        size_t length = strcspn(command, " ");
+        if (strlen(a->word[i]) != length || memcmp(a->word[i], command, length) != 0) {
+            return 0;
+        }
+        command += length + (command[length] == ' ');
+    }
+    return i - 2;
+}
+
+/* Drops the rows of commands that were not asked about. Of a word that is none, and of no word, all stay. */
+static void select_commands(const struct arguments *a, struct rows *rows)
+{
+    int best = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        int alike = words_alike(a, message_get_text(rows->row[i], "command", ""));
+        best = alike > best ? alike : best;
+    }
+    for (size_t i = 0; i < rows->count; i++) {
+        if (words_alike(a, message_get_text(rows->row[i], "command", "")) == best) {
+            struct message *row = rows->row[i];
+            rows->row[i] = rows->row[kept];
+            rows->row[kept++] = row;
+        }
+    }
+    for (; rows->count > kept; rows->count--) {
+        message_close(rows->row[rows->count - 1]);
+    }
+}
+
 /* "walk SERVER      sends a packet there" */
 static void show_commands(const struct call *call, const struct rows *rows)
 {
@@ -94,6 +129,7 @@ static int help_for(const struct call *call)
     int code = EXIT_FINE;
     request_draft_word(request, call->arguments->word[1]);
     int rc = call_ask(call, request, call_patience(call), rows_add, &rows, &code);
+    select_commands(call->arguments, &rows);
     for (size_t i = 0; rc >= 0 && call->arguments->json && i < rows.count; i++) {
         message_print(rows.row[i], call->out);
     }
@@ -109,8 +145,7 @@ static int help_for(const struct call *call)
 int run_service(struct call *call)
 {
     const struct arguments *a = call->arguments;
-    bool help = a->words == 2 || strcmp(a->word[2], "--help") == 0 || strcmp(a->word[2], "-h") == 0;
-    return help ? help_for(call) : call_plain(call);
+    return a->help || a->words == 2 ? help_for(call) : call_plain(call);
 }
 
 /* "version 1.2 (build 0123456789ab)" */
@@ -379,9 +414,22 @@ static void show_trace(const struct call *call, const struct rows *rows)
     }
 }
 
+/* Numbers with commas that are not three: a server that was mistyped, and a key only where that is said. */
+static bool is_nearly_server(const char *word)
+{
+    return strchr(word, ',') != NULL && strspn(word, "0123456789,") == strlen(word) && !call_is_server(word);
+}
+
 int run_trace(struct call *call)
 {
     const struct arguments *a = call->arguments;
+    if (a->words == 2 && is_nearly_server(a->word[1])) {
+        fprintf(
+            call->errors,
+            "cwctl: trace %.60s: a server is three numbers, as 0,1,2; trace key %.60s traces the key of that name\n",
+            a->word[1], a->word[1]);
+        return EXIT_USAGE;
+    }
     struct request_draft *request = call_request(call, "trace");
     struct rows rows = {NULL, 0, 0};
     int code = EXIT_FINE;

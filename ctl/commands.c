@@ -138,7 +138,8 @@ static const struct command table[] = {
      "count interval size lost-after rows job", 1, 12, "ping", NULL, NULL, run_ping},
     {"trace", "SERVER | [key] KEY", "the way of a packet, and what every server on it did",
      "WAIT: the time that the packet spent in the server. BEFORE IT: how many packets of the service stood before it "
-     "in the queue. The way back follows; it may be another. Exit code 1: no answer came.",
+     "in the queue. The way back follows; it may be another. A word that is no server is a key; numbers with commas "
+     "are one only behind the word key. Exit code 1: no answer came.",
      "  cwctl trace 1,2,0\n  cwctl trace key hello", "size lost-after job", 1, 2, "trace", NULL, NULL, run_trace},
     {"services", "", "services that run on the server",
      "WEIGHT: the share of a link against other services of its class. QUEUED: packets that wait to leave. HANDS: "
@@ -169,8 +170,11 @@ static const struct command table[] = {
      "  cwctl services weight bench 5 --background --queue-packets 256", "background queue-packets queue-bytes drop", 1,
      2, "service-weight", policy_columns, NULL, NULL},
     {"service", "NAME WORDS..", "run a command that a service has of its own",
-     "The words go to the service as they are. cwctl service NAME --help says which commands the service has and what "
-     "they take, as far as it declares them. Where the answer holds nothing, a terminal shows \"done\".",
+     "The words go to the service as they are, but --help among them and --json at the end are cwctl's (service -- "
+     "NAME "
+     "WORDS.. hands on even these). cwctl service NAME --help says which commands the service has and what "
+     "they take, as far as it declares them; --help behind a command is about that one. Where the answer holds "
+     "nothing, a terminal shows \"done\".",
      "  cwctl service bench start mode=keys rate=1000\n  cwctl service bench stats\n  cwctl service bench stop\n"
      "  cwctl service bench --help",
      "", 1, 40, "service", NULL, show_service, run_service},
@@ -255,7 +259,7 @@ static const struct command table[] = {
      "traffic of each link.",
      "  cwctl top\n  cwctl --server all top --watch 500ms --rounds 10", "", 0, 0, NULL, NULL, NULL, run_top},
     {"capture", "LINK FILE", "frames of a link into a file that Wireshark opens",
-     "Captures both directions, until Ctrl-C or --count. Wireshark decodes the frames with cubeway.lua. FILE - is "
+     "Captures both directions, until --count, q or Ctrl-C. Wireshark decodes the frames with cubeway.lua. FILE - is "
      "standard output.",
      "  cwctl capture +x out.pcapng --count 1000\n  wireshark -X lua_script:/usr/share/cubeway/cubeway.lua out.pcapng",
      "count", 2, 2, "capture", NULL, NULL, run_capture},

@@ -5,8 +5,10 @@
 #include "ctl/help.h"
 
 #include <dirent.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const cw_span patience = CW_MS(500);
 
@@ -15,11 +17,14 @@ struct asking {
     const char *server; /* of a daemon that runs several; NULL: its first */
     const struct completion *c;
     const char *field; /* whose texts are candidates */
+    bool quiet;        /* rows are only kept */
     bool words;        /* the texts are several words, of which the one behind `behind` is meant */
     char before[128];  /* the candidate that was said last */
     char behind[128];  /* only texts that begin so; "" for all */
     bool keep;         /* rows go to jobs */
-    struct rows jobs;  /* signed records, which were said: a service that has one is not said again */
+    char said[64][64]; /* groups that were said: several servers know one */
+    size_t groups;
+    struct rows jobs; /* signed records, which were said: a service that has one is not said again */
 };
 
 /* ---- What the daemon knows --------------------------------------------------------------------------------------- */
@@ -41,7 +46,7 @@ static void take(void *context, struct message *row)
     const char *text = message_get_text(row, a->field, "");
     size_t length = strlen(a->behind);
     char word[128];
-    if (strncmp(text, a->behind, length) == 0) { /* rows that say the same follow one another */
+    if (!a->quiet && strncmp(text, a->behind, length) == 0) { /* rows that say the same follow one another */
         snprintf(word, sizeof word, "%.*s", (int)strcspn(text + length, a->words ? " " : ""), text + length);
         bool whole = text[length + strlen(word)] == '\0';
         const char *help = message_get_text(row, "help", "");
@@ -95,16 +100,157 @@ static void say_jobs(struct asking *a)
     rows_clear(&a->jobs);
 }
 
-/* The commands that a service declares: what comes behind the words that are there. */
+/* Asks that command of the service, and gives the rows, for rows_clear(). */
+static void ask_rows(struct asking *a, struct rows *out, const char *command, const char *const words[])
+{
+    struct rows kept = a->jobs;
+    a->jobs = (struct rows){NULL, 0, 0};
+    a->keep = a->quiet = true;
+    ask(a, "", command, words);
+    a->keep = a->quiet = false;
+    *out = a->jobs;
+    a->jobs = kept;
+}
+
+/* ---- Groups ------------------------------------------------------------------------------------------------------ */
+
+static bool is_fresh(struct asking *a, const char *group)
+{
+    for (size_t i = 0; i < a->groups; i++) {
+        if (strcmp(a->said[i], group) == 0) {
+            return false;
+        }
+    }
+    if (a->groups < sizeof a->said / sizeof *a->said) {
+        snprintf(a->said[a->groups++], sizeof *a->said, "%s", group);
+    }
+    return true;
+}
+
+/* The groups that one daemon knows, which are those that it has to do with. */
+static void say_groups_of(struct asking *a)
+{
+    struct rows rows;
+    ask_rows(a, &rows, "service", (const char *const[]){"multicast", "group", "list", NULL});
+    for (size_t i = 0; i < rows.count; i++) {
+        const char *group = message_get_text(rows.row[i], "group", "");
+        if (is_fresh(a, group)) {
+            completion_say(a->c, group, NULL);
+        }
+    }
+    rows_clear(&rows);
+}
+
+struct groups_at {
+    struct asking *a;
+    struct timespec began;
+};
+
+static void say_groups_at(void *context, const char *node)
+{
+    struct groups_at *g = context;
+    struct find_wish one = *g->a->wish;
+    struct asking there = *g->a;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if ((now.tv_sec - g->began.tv_sec) * CW_NS_PER_SEC + now.tv_nsec - g->began.tv_nsec > patience.ns) {
+        return; /* a shell waits for this */
+    }
+    one.node = node;
+    there.wish = &one;
+    there.server = NULL;
+    say_groups_of(&there);
+    memcpy(g->a->said, there.said, sizeof there.said);
+    g->a->groups = there.groups;
+}
+
+/* A group may have been joined on any server: in a lab all are here, and are asked. */
+static void say_groups(struct asking *a)
+{
+    struct groups_at g = {.a = a};
+    struct find_wish lab = *a->wish;
+    char name[FIND_LAB], labs[FIND_PATH];
+    say_groups_of(a);
+    lab.node = NULL;
+    if (lab.lab == NULL) {
+        find_everywhere(&lab, name, labs);
+    }
+    if (lab.lab != NULL) {
+        clock_gettime(CLOCK_MONOTONIC, &g.began);
+        const struct find_wish *before = a->wish;
+        a->wish = &lab;
+        (void)find_each(&lab, say_groups_at, &g);
+        a->wish = before;
+    }
+}
+
+/* ---- Words of services ------------------------------------------------------------------------------------------- */
+
+static void values(void *context, const struct completion *c, const char *kind);
+
+/* The commands that a service declares: what comes behind the words that are there, and what such a command takes. */
 static void say_words_of_service(struct asking *a)
 {
     const struct completion *c = a->c;
+    struct rows rows;
+    char usage[512];
     size_t used = 0;
     for (int i = 2; i < c->count && used < sizeof a->behind; i++) {
         used += (size_t)snprintf(a->behind + used, sizeof a->behind - used, "%s ", c->plain[i]);
     }
     a->words = true;
     ask(a, "command", "service-help", (const char *const[]){c->plain[1], NULL});
+    a->words = false;
+    if (used == 0 || used >= sizeof a->behind) {
+        return;
+    }
+    ask_rows(a, &rows, "service-help", (const char *const[]){c->plain[1], NULL});
+    for (size_t i = 0; i < rows.count; i++) {
+        const char *command = message_get_text(rows.row[i], "command", "");
+        size_t length = strlen(command);
+        if (strncmp(a->behind, command, length) == 0 && a->behind[length] == ' ') {
+            snprintf(usage, sizeof usage, "%s %s", command, message_get_text(rows.row[i], "arguments", ""));
+            a->behind[0] = a->before[0] = '\0';
+            completion_usage(c, usage, 2, values, a);
+            break;
+        }
+    }
+    rows_clear(&rows);
+}
+
+/* ---- Processes and ports of a job -------------------------------------------------------------------------------- */
+
+enum { PROCESSES_SAID = 64 };
+
+/* "web:" and its processes; behind "web:3:" its ports, where the word takes one. */
+static void say_parts_of_job(struct asking *a, bool port)
+{
+    const struct completion *c = a->c;
+    char job[64], text[192];
+    size_t length = strcspn(c->word, ":");
+    const char *behind = c->word + length + 1, *second = strchr(behind, ':');
+    struct rows rows;
+    snprintf(job, sizeof job, "%.*s", (int)length, c->word);
+    ask_rows(a, &rows, "service", (const char *const[]){"jobs", "show", job, NULL});
+    for (size_t i = 0; i < rows.count; i++) {
+        const struct message *row = rows.row[i];
+        const char *what = message_get_text(row, "what", ""), *name = message_get_text(row, "name", "");
+        if (strcmp(what, "range") == 0 && second == NULL) {
+            int64_t first = message_get_integer(row, "first", 0), last = message_get_integer(row, "last", -1);
+            for (int64_t p = first; p <= last && p < first + PROCESSES_SAID; p++) {
+                snprintf(text, sizeof text, "%s:%" PRId64, job, p);
+                completion_say(c, text, NULL);
+            }
+        } else if (strcmp(what, "port") == 0 && second != NULL && port) {
+            snprintf(text, sizeof text, "%.*s%.60s", (int)(second + 1 - c->word), c->word, name);
+            if (name[0] == '\0') {
+                snprintf(text, sizeof text, "%.*s%" PRId64, (int)(second + 1 - c->word), c->word,
+                         message_get_integer(row, "port", 0));
+            }
+            completion_say(c, text, NULL);
+        }
+    }
+    rows_clear(&rows);
 }
 
 /* ---- What is on this machine ------------------------------------------------------------------------------------- */
@@ -152,12 +298,16 @@ static void values(void *context, const struct completion *c, const char *kind)
             completion_say(c, "all", NULL);
         }
     } else if (strcmp(kind, "GROUP") == 0) {
-        ask(a, "group", "service", (const char *const[]){"multicast", "group", "list", NULL});
+        say_groups(a);
     } else if (strcmp(kind, "LAB") == 0) {
         say_labs(a->wish, c);
     } else if (strcmp(option, "node") == 0) {
         find_each(a->wish, say_name, (void *)(uintptr_t)c);
     } else if (strcmp(kind, "JOB") == 0 || strcmp(kind, "TO") == 0 || strcmp(kind, "FROM") == 0) {
+        if (strchr(c->word, ':') != NULL) {
+            say_parts_of_job(a, kind[0] != 'J');
+            return;
+        }
         say_jobs(a);
     } else if (strcmp(kind, "SERVICE") == 0 || (strcmp(kind, "NAME") == 0 && option[0] == '\0')) {
         say_services(a);

@@ -102,7 +102,7 @@ static int refuse_none(const struct find_wish *wish, const struct names *names, 
                  names->count > NAMES_SHOWN ? " .." : "");
     } else if (wish->lab != NULL) {
         snprintf(why, CLIENT_WHY, "no lab '%s' is up here; cwlab list shows those that are", wish->lab);
-    } else if (wish->node != NULL) {
+    } else if (wish->node != NULL && strcmp(wish->node, "all") != 0) {
         snprintf(why, CLIENT_WHY,
                  "no daemon called '%s' is here: there is no %s/%s.sock; cubewayd makes it when it starts", wish->node,
                  wish->folder[0], wish->node);
@@ -152,6 +152,33 @@ int find_socket(const struct find_wish *wish, struct find_result *out, char why[
 }
 
 /* ---- Several daemons --------------------------------------------------------------------------------------------- */
+
+/* "LABS/NAME/1,0,2.sock", where LABS/NAME/lab.json lies. */
+static bool split_lab(const char *socket, char lab[static FIND_LAB], char labs[static FIND_PATH])
+{
+    char note[FIND_PATH + 16];
+    const char *file = socket != NULL ? strrchr(socket, '/') : NULL;
+    int length = file != NULL && file - socket < FIND_PATH ? (int)(file - socket) : 0;
+    snprintf(labs, FIND_PATH, "%.*s", length, length > 0 ? socket : "");
+    snprintf(note, sizeof note, "%s/lab.json", labs);
+    char *name = strrchr(labs, '/');
+    if (name == NULL || strlen(name + 1) >= FIND_LAB || !exists(note)) {
+        return false;
+    }
+    *name = '\0';
+    snprintf(lab, FIND_LAB, "%s", name + 1);
+    return true;
+}
+
+void find_everywhere(struct find_wish *wish, char lab[static FIND_LAB], char labs[static FIND_PATH])
+{
+    bool here = wish->node == NULL && wish->lab == NULL && wish->socket == NULL;
+    if (here && split_lab(wish->environment, lab, labs)) {
+        wish->lab = lab;
+        wish->labs = labs;
+    }
+    wish->node = wish->node != NULL ? wish->node : "all";
+}
 
 bool find_is_crowd(const struct find_wish *wish)
 {

@@ -35,6 +35,12 @@ struct find_crowd {
     } * one;
     size_t count;
 };
+/*
+ * Makes it a wish for all daemons, where none is named: those of the lab whose server $CUBEWAY_SOCKET names (as in
+ * `cwlab shell`), and of this machine otherwise. lab and labs are what the wish borrows then.
+ */
+enum { FIND_LAB = 64, FIND_PATH = 256 };
+void find_everywhere(struct find_wish *wish, char lab[static FIND_LAB], char labs[static FIND_PATH]);
 /* True when the wish's node means several daemons: "all", or names with spaces between. */
 bool find_is_crowd(const struct find_wish *wish);
 /*

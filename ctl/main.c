@@ -104,11 +104,12 @@ static int check(const struct command *c, const struct arguments *a, int used)
     return EXIT_FINE;
 }
 
-/* q ends what is shown again and again; a command that is done once leaves the terminal's keys alone. */
+/* q ends what goes on for ever; a command that is done once leaves the terminal's keys alone. */
 static void begin_keys(struct call *call, struct keys *keys)
 {
+    bool lasts = call->command->run == run_top || call->command->run == run_capture;
     *keys = (struct keys){.on = false};
-    if (call->arguments->watch || call->command->run == run_top || call_given(call, "follow") != NULL) {
+    if (lasts || call->arguments->watch || call_given(call, "follow") != NULL) {
         keys_begin(keys);
         call->keys = keys;
     }
@@ -174,8 +175,9 @@ static int run(const struct command *c, const struct arguments *a, const struct 
         return c->run(&call);
     }
     struct find_wish all = *wish;
+    char lab[FIND_LAB], labs[FIND_PATH];
     if (call_given(&call, "everywhere") != NULL) {
-        all.node = all.node != NULL ? all.node : "all";
+        find_everywhere(&all, lab, labs);
         wish = &all;
     }
     if (find_is_crowd(wish)) {
@@ -191,10 +193,32 @@ static int run(const struct command *c, const struct arguments *a, const struct 
     listen_to_signals();
     client_stop_on(call.client, &stopped);
     begin_keys(&call, &keys);
+    client_stop_by(call.client, c->run == run_capture ? &keys : NULL);
     int code = call_run(&call);
     keys_end(&keys);
     client_close(call.client);
     return finish(code);
+}
+
+/*
+ * Of a service's own command, too, --help asks what it does, wherever it stands, and --json at the end is ours:
+ * `service -- NAME WORDS..` hands on even those.
+ */
+static void take_service_options(struct arguments *a)
+{
+    if (a->words < 3 || a->ended || strcmp(a->word[0], "service") != 0) {
+        return;
+    }
+    if (strcmp(a->word[a->words - 1], "--json") == 0) {
+        a->words--;
+        a->json = true;
+    }
+    for (int i = 2; i < a->words; i++) {
+        if (strcmp(a->word[i], "--help") == 0 || strcmp(a->word[i], "-h") == 0) {
+            a->words = i; /* what was asked about */
+            a->help = true;
+        }
+    }
 }
 
 /* "help kv" and "kv help" are "kv --help". */
@@ -249,6 +273,7 @@ int main(int argc, char **argv)
         printf(a.json ? "{\"program\":\"cwctl\",\"version\":\"%s\"}\n" : "cwctl %s\n", CW_VERSION);
         return EXIT_FINE;
     }
+    take_service_options(&a);
     take_help_word(&a);
     const struct command *c = commands_find(a.word, a.words, &used);
     if (c == NULL) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/progress.h"
 
+#include "base/utf8.h"
 #include "commandline/units.h"
 
 #include <inttypes.h>
@@ -52,11 +53,19 @@ static int fit(const char *text, size_t cells)
 
 /* ---- On the way -------------------------------------------------------------------------------------------------- */
 
+/* The name of the file, as a terminal may see it. */
+static const char *name_of(const struct message *row, char out[static PROGRESS_LINE])
+{
+    const char *name = message_get_text(row, "name", "?");
+    (void)utf8_show(name, strlen(name), out, PROGRESS_LINE);
+    return out;
+}
+
 /* What a row is about, how much of it is done, and what stands beside that. */
 struct facts {
     const char *label;
     int percent;
-    char rest[PROGRESS_LINE];
+    char name[PROGRESS_LINE], rest[PROGRESS_LINE];
 };
 
 static void add_rate(const struct message *row, char *text)
@@ -92,7 +101,8 @@ static void read_sending(const struct message *row, struct facts *f)
 
 static void read_row(const struct message *row, struct facts *f)
 {
-    *f = (struct facts){.label = message_get_text(row, "name", "?")};
+    *f = (struct facts){.percent = 0};
+    f->label = name_of(row, f->name);
     if (message_has(row, "what")) {
         f->label = message_get_text(row, "server", "?");
         f->percent = percent_of(number(row, "there_bytes"), number(row, "bytes"));
@@ -206,7 +216,7 @@ static void print_rate(const struct message *sum, FILE *out)
         fprintf(out, complete == 1 ? ", and had it already" : ", and all of them had it already");
     } else if (already > 0) {
         fprintf(out, "; %" PRId64 " had it already, the slowest other one got it at %s", already, rate);
-    } else if (complete > 0) {
+    } else if (complete > 0 && number(sum, "bytes") > 0) {
         fprintf(out, ", the slowest at %s", rate);
     }
 }
@@ -214,11 +224,11 @@ static void print_rate(const struct message *sum, FILE *out)
 void progress_end(struct message *const *row, size_t count, FILE *out)
 {
     const struct message *sum = row[0];
-    char text[UNITS_TEXT];
+    char text[UNITS_TEXT], name[PROGRESS_LINE];
     int64_t members = number(sum, "members"), complete = number(sum, "complete"), before = number(sum, "before_bytes");
     units_bytes((uint64_t)number(sum, "bytes"), text);
-    fprintf(out, "%s, %s: %" PRId64 " of %" PRId64 " server%s %s it after ", message_get_text(sum, "name", "?"), text,
-            complete, members, members == 1 ? "" : "s", complete == 1 ? "has" : "have");
+    fprintf(out, "%s, %s: %" PRId64 " of %" PRId64 " server%s %s it after ", name_of(sum, name), text, complete,
+            members, members == 1 ? "" : "s", complete == 1 ? "has" : "have");
     units_span(number(sum, "took_ns"), text);
     fprintf(out, "%s", text);
     print_rate(sum, out);

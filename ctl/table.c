@@ -2,6 +2,7 @@
 #include "ctl/table.h"
 
 #include "base/quantity.h"
+#include "base/utf8.h"
 #include "commandline/colour.h"
 #include "commandline/units.h"
 
@@ -109,12 +110,15 @@ static void number_cell(int64_t value, enum table_kind kind, char out[static TAB
 
 void table_cell(const struct message *row, const struct table_column *column, char out[static TABLE_CELL])
 {
-    if (!message_show(row, column->field, out, TABLE_CELL)) {
+    char text[TABLE_CELL];
+    out[0] = '\0';
+    if (!message_show(row, column->field, text, TABLE_CELL)) {
         return;
     }
-    for (char *c = out; *c != '\0'; c++) { /* no text may move the cursor */
+    for (char *c = text; *c != '\0'; c++) { /* no text may move the cursor */
         *c = (unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c;
     }
+    (void)utf8_show(text, strlen(text), out, TABLE_CELL); /* nor hide, nor turn the line around */
     if (is_number(column->kind)) {
         number_cell(message_get_integer(row, column->field, 0), column->kind, out);
     } else if (column->kind == TABLE_MARK && strcmp(out, "no") == 0) {

@@ -31,6 +31,42 @@ static const char *command_name(const void *context, size_t i)
     return c != NULL ? c->name : "help";
 }
 
+static const struct program_command *find_command(const struct program *p, const char *word)
+{
+    for (size_t i = 0; p->commands[i] != NULL; i++) {
+        if (strcmp(p->commands[i]->name, word) == 0) {
+            return p->commands[i];
+        }
+    }
+    return NULL;
+}
+
+/*
+ * Of words that begin with options, the place of the command; 0: there is none. A word behind an option is its value,
+ * unless it is the name of a command, which only p->named may have as its value.
+ */
+static int command_place(const struct program *p, int count, char *const word[])
+{
+    for (int i = 0; i < count && strcmp(word[i], "--") != 0; i++) {
+        bool option = word[i][0] == '-' && word[i][1] == '-';
+        if (!option) {
+            return find_command(p, word[i]) != NULL ? i : 0;
+        }
+        bool named = p->named != NULL && strcmp(word[i], p->named) == 0;
+        bool next = i + 1 < count && word[i + 1][0] != '-' && strchr(word[i], '=') == NULL;
+        i += next && (named || find_command(p, word[i + 1]) == NULL);
+    }
+    return 0;
+}
+
+/* Puts the command before the options that stand before it: these are the command's. */
+static void put_first(char *word[], int place)
+{
+    char *command = word[place];
+    memmove(word + 1, word, (size_t)place * sizeof *word);
+    word[0] = command;
+}
+
 /* ---- Completion -------------------------------------------------------------------------------------------------- */
 
 const char program_complete_word[] = "--complete";
@@ -58,13 +94,15 @@ static int complete_line(const struct program *p, int argc, char **argv)
         complete_commands(p, argv + argc - 1, argc == 1);
         return EXIT_FINE;
     }
-    for (size_t i = 0; p->commands[i] != NULL && !about; i++) {
-        const struct program_command *c = p->commands[i];
-        char *words[OPTION_WORDS_MAX + 3] = {argv[0], (char *)(uintptr_t)program_complete_word};
-        if (strcmp(c->name, argv[0]) == 0 && argc <= OPTION_WORDS_MAX) {
-            memcpy(words + 2, argv + 1, (size_t)(argc - 1) * sizeof *words);
-            return c->run(c, argc + 1, words);
-        }
+    put_first(argv, command_place(p, argc - 1, argv));
+    const struct program_command *c = about ? NULL : find_command(p, argv[0]);
+    char *words[OPTION_WORDS_MAX + 3] = {argv[0], (char *)(uintptr_t)program_complete_word};
+    if (c != NULL && argc <= OPTION_WORDS_MAX) {
+        memcpy(words + 2, argv + 1, (size_t)(argc - 1) * sizeof *words);
+        return c->run(c, argc + 1, words);
+    }
+    if (argv[0][0] == '-' && argv[argc - 1][0] != '-') {
+        complete_commands(p, argv + argc - 1, false); /* behind options */
     }
     return EXIT_FINE;
 }
@@ -117,7 +155,7 @@ static int refuse_word(const struct program *p, const char *word, size_t count)
     if (near != NULL) {
         fprintf(stderr, "%s: unknown %s '%s'; did you mean %s?\n", p->name, what, word, near);
     } else if (dashed) {
-        fprintf(stderr, "%s: the command comes first, and then its options: %s COMMAND %s\n", p->name, p->name, word);
+        fprintf(stderr, "%s: a command is missing: %s COMMAND %s\n", p->name, p->name, word);
     } else {
         fprintf(stderr, "%s: unknown command '%s'; %s --help lists them\n", p->name, word, p->name);
     }
@@ -145,13 +183,16 @@ int program_main(const struct program *p, int argc, char **argv)
     static char help[] = "--help";
     char *asked[] = {argv[0], help, NULL};
     bool about = strcmp(word, "help") == 0;
-    word = about ? argv[2] : word;
+    if (!about) {
+        put_first(argv + 1, command_place(p, argc - 1, argv + 1));
+    }
+    word = about ? argv[2] : argv[1];
+    const struct program_command *c = find_command(p, word);
+    if (c != NULL) {
+        return about ? c->run(c, 2, asked) : c->run(c, argc - 1, argv + 1);
+    }
     size_t count = 0;
     for (; p->commands[count] != NULL; count++) {
-        const struct program_command *c = p->commands[count];
-        if (strcmp(c->name, word) == 0) {
-            return about ? c->run(c, 2, asked) : c->run(c, argc - 1, argv + 1);
-        }
     }
     return refuse_word(p, word, count);
 }

@@ -4,6 +4,9 @@
  * codes.
  *
  *     PROGRAM COMMAND [options]    PROGRAM --help    PROGRAM help COMMAND    PROGRAM --version
+ *
+ * Options of a command may stand before it, too: PROGRAM [options] COMMAND [options].
+ *
  *     PROGRAM complete WORDS.. WORD     for the completion of shells (commandline/completion.h)
  *
  * A command is a table of options, a help text, and a function. Its exit code: 0: all is well; 1: it was done, and the
@@ -41,6 +44,7 @@ struct program {
     bool (*complete)(const struct program_line *line, const struct completion *c);
     /* What a word in capitals stands for; the context is a struct program_line. NULL: nothing is known. */
     completion_values_fn *values;
+    const char *named; /* an option whose value may be the name of a command, as "--name"; NULL: none is */
     bool rows; /* --json prints the rows of a report as lines of their own (report_print_lines()), not as lists */
 };
 
@@ -57,7 +61,7 @@ struct program_command {
 
 /*
  * All of main(): finds the command, runs it, and gives the exit code. An unknown command is a mistake that names the
- * nearest.
+ * nearest. Puts the words of argv in another order.
  */
 int program_main(const struct program *p, int argc, char **argv);
 

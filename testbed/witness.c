@@ -292,6 +292,13 @@ static void witness_close(cw_svc *s, void *state)
     }
 }
 
+static const cw_command commands[] = {
+    {"stream", "KEY [rate=N] [size=BYTES]", "send packets to a key: 1,000 a second, of 64 bytes, unless it is said"},
+    {"stop", "", "end the stream"},
+    {"stats", "", "what was sent, refused and delivered here"},
+    {NULL, NULL, NULL},
+};
+
 static const cw_service witness_service = {
     CW_SERVICE_INIT,
     .name = "witness",
@@ -303,6 +310,7 @@ static const cw_service witness_service = {
     .on_packet = witness_packet,
     .on_event = witness_event,
     .on_command = witness_command,
+    .commands = commands,
 };
 
 const cw_service *cw_service_entry(void)

@@ -179,6 +179,9 @@ static void say_token(const struct completion *c, const char *token, completion_
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     char text[TOKEN];
+    if (islower((unsigned char)token[token[0] == '[']) && strchr(token, '=') != NULL) {
+        return; /* "[rate=N]", "mode=all|keys": to be filled in */
+    }
     for (const char *at = token; *at != '\0';) {
         at += strspn(at, "[|");
         size_t length = strcspn(at, "|[]:");

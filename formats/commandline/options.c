@@ -128,15 +128,17 @@ static const struct option *find_letter(const struct options *of, char letter)
     return NULL;
 }
 
+/* Behind the last option stands help, which every program has. */
 static const char *option_name(const void *context, size_t i)
 {
-    return ((const struct option *)context)[i].name;
+    const struct options *of = context;
+    return i < of->count ? of->option[i].name : "help";
 }
 
 static int say_unknown(const struct reading *r, const char *name, size_t length)
 {
     const char *program = r->of->program;
-    const char *near = nearest_name(name, length, option_name, r->of->option, r->of->count);
+    const char *near = nearest_name(name, length, option_name, r->of, r->of->count + 1);
     fprintf(r->errors, "%s: unknown option --%.*s", program, (int)length, name);
     if (near != NULL && near[0] != '-') {
         fprintf(r->errors, "; did you mean --%s?\n", near);

@@ -38,6 +38,16 @@ static bool is_control(uint32_t code)
     return code < 0x20 || (code >= 0x7f && code < 0xa0);
 }
 
+/*
+ * Characters that show nothing, or turn the line around (Unicode, UAX 9): marks and joiners of no width, separators,
+ * and the embeddings, overrides and isolates.
+ */
+static bool is_hidden(uint32_t code)
+{
+    return (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
+           (code >= 0x2060 && code <= 0x2069) || code == 0xfeff;
+}
+
 enum utf8_kind utf8_check(const char *text, size_t length)
 {
     enum utf8_kind kind = UTF8_PLAIN;
@@ -60,7 +70,7 @@ size_t utf8_show(const char *text, size_t length, char *out, size_t room)
     for (size_t at = 0; at < length;) {
         uint32_t code;
         unsigned bytes = first_of(text + at, length - at, &code);
-        bool plain = bytes > 0 && !is_control(code);
+        bool plain = bytes > 0 && !is_control(code) && !is_hidden(code);
         char escaped[] = {'\\', 'x', digits[(uint8_t)text[at] >> 4], digits[(uint8_t)text[at] & 15]};
         size_t add = plain ? bytes : sizeof escaped;
         if (end + add >= room) {

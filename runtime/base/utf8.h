@@ -17,8 +17,9 @@ enum utf8_kind {
 /* The kind of a text of so many bytes. */
 enum utf8_kind utf8_check(const char *text, size_t length);
 /*
- * Writes the text so that a terminal shows it and obeys nothing in it: a control character, and a byte that is no
- * UTF-8, becomes \xNN, byte by byte. What does not fit is left out, whole characters at a time. Gives the length.
+ * Writes the text so that a terminal shows it and obeys nothing in it: a control character, a byte that is no UTF-8,
+ * and a character that shows nothing or turns the line around (U+200B to U+200F, U+2028 to U+202E, U+2060 to U+2069,
+ * U+FEFF) becomes \xNN, byte by byte. What does not fit is left out, whole characters at a time. Gives the length.
  */
 size_t utf8_show(const char *text, size_t length, char *out, size_t room);
 

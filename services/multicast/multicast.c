@@ -189,11 +189,11 @@ static const cw_command words[] = {
     {"file-stop", "ID", "end a sending of a file"},
     {"group list", "", "the groups that this server knows, and what it is in each"},
     {"group heard", "", "the latest messages of the groups that this server is in"},
-    {"group members", "NAME", "the members of a group"},
-    {"group join", "NAME", "make this server a member of a group"},
-    {"group leave", "NAME", "end that"},
-    {"group publish", "NAME TEXT..", "send a text to all members, each of which acknowledges it"},
-    {"group publish-once", "NAME TEXT..", "send a text to all members in one packet, which may be lost"},
+    {"group members", "GROUP", "the members of a group"},
+    {"group join", "GROUP", "make this server a member of a group"},
+    {"group leave", "GROUP", "end that"},
+    {"group publish", "GROUP TEXT..", "send a text to all members, each of which acknowledges it"},
+    {"group publish-once", "GROUP TEXT..", "send a text to all members in one packet, which may be lost"},
     {NULL, NULL, NULL},
 };
 

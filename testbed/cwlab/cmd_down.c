@@ -1,26 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "testbed/cwlab/command.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { ROUNDS = 1000, ROUND_US = 10000 };
+/* A busy machine lets a keeper wait, and the daemons that it ends: what takes long is told, and waited for. */
+static const cw_span patience = CW_SEC(120), told_after = CW_MS(1500);
+enum { ROUND_US = 10000 };
 
 struct ways {
     bool json, quiet;
 };
 
+static cw_time now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (cw_time){t.tv_sec * CW_NS_PER_SEC + t.tv_nsec};
+}
+
+/* The keeper removes the folder last. False: it has not, within our patience. */
+static bool await_end(const struct lab *lab, bool quiet)
+{
+    cw_time began = now();
+    bool told = quiet;
+    while (access(lab->folder, F_OK) == 0) {
+        cw_span waited = cw_time_since(now(), began);
+        if (waited.ns > patience.ns) {
+            return false;
+        }
+        if (!told && waited.ns > told_after.ns) {
+            told = true;
+            fprintf(stderr,
+                    "lab '%s' is ending: daemons that have not left in order within two seconds are killed; its keeper "
+                    "(process %d) is waited for\n",
+                    lab->name, (int)lab->keeper);
+        }
+        usleep(ROUND_US);
+    }
+    return true;
+}
+
 static int end_one(const struct program_command *self, const struct lab *lab, const struct ways *ways)
 {
     int code = command_keeper(self, lab, "down", 0, NULL, NULL, NULL);
-    for (int i = 0; i < ROUNDS && code == EXIT_FINE && access(lab->folder, F_OK) == 0; i++) {
-        usleep(ROUND_US);
-    }
-    if (code == EXIT_FINE && access(lab->folder, F_OK) == 0) {
-        return program_refuse(self, "the keeper of lab '%s' (process %d) does not end: its log is %s/keeper.log",
-                              lab->name, (int)lab->keeper, lab->folder);
+    if (code == EXIT_FINE && !await_end(lab, ways->quiet || ways->json)) {
+        return program_refuse(
+            self,
+            "the keeper of lab '%s' (process %d) has not ended in %d s, and may still do so: its log is %s/keeper.log",
+            lab->name, (int)lab->keeper, (int)(patience.ns / CW_NS_PER_SEC), lab->folder);
     }
     if (code == EXIT_FINE && ways->json) {
         struct report *r = report_open("down");

@@ -39,9 +39,10 @@ static int enter(const struct program_command *self, const struct lab *lab, cw_s
 }
 
 /* The line, the namespace and the environment. PROGRAM_GO: the program can be run. */
-static int begin(const struct program_command *self, int argc, char **argv, struct target *t, cw_server *s)
+static int begin(const struct program_command *self, int argc, char **argv, enum target_reach reach, struct target *t,
+                 cw_server *s)
 {
-    int code = target_read(self, argc, argv, TARGET_BEFORE_WORDS, t);
+    int code = target_read(self, argc, argv, reach, t);
     if (code == PROGRAM_GO) {
         code = target_one(self, t, s);
     }
@@ -52,7 +53,7 @@ static int exec_in(const struct program_command *self, int argc, char **argv)
 {
     struct target t;
     cw_server s = 0;
-    int code = begin(self, argc, argv, &t, &s);
+    int code = begin(self, argc, argv, TARGET_BEFORE_WORDS, &t, &s);
     bool dashes = t.words > 0 && strcmp(t.word[0], "--") == 0; /* as people write it from habit */
     if (code == PROGRAM_GO && t.words == dashes) {
         code = program_refuse(self, "expected a command behind the server");
@@ -88,7 +89,7 @@ static int shell(const struct program_command *self, int argc, char **argv)
 {
     struct target t;
     cw_server s = 0;
-    int code = begin(self, argc, argv, &t, &s);
+    int code = begin(self, argc, argv, TARGET_ALONE, &t, &s);
     if (code == PROGRAM_GO && t.words > 0) {
         code = program_refuse(self, "'%s' is one word too many: cwlab exec runs a command", t.word[0]);
     }

@@ -42,6 +42,8 @@ struct look {
 };
 
 static const cw_span recently = CW_SEC(60);
+/* Links that a busy machine has cost are told for longer: they come back, and whoever asks has seen them go before. */
+static const cw_span lost_lately = CW_SEC(600);
 /* How long a daemon that goes on after a pause may wait for its processor. */
 static const cw_span awakening = CW_MS(250);
 
@@ -234,19 +236,22 @@ static void tell_hold(const struct look *look)
 static void tell_stalls(const struct look *look)
 {
     struct lab lab = *look->lab;
-    char dead[QUANTITY_TEXT];
+    char dead[QUANTITY_TEXT], hello[QUANTITY_TEXT];
     scale_timers(&lab, lab.fast, lab.scale);
     bool lost = is_lost_by(look, look->stall_longest);
-    bool recent = look->stall_ago.ns <= recently.ns;
+    bool recent = look->stall_ago.ns <= lost_lately.ns;
     if (look->stalled == 0 || !lost || !(recent || look->apart)) {
         return;
     }
     quantity_span_format(lab.timers.dead, dead);
+    quantity_span_format(lab.timers.hello, hello);
     fprintf(stderr,
             "links were lost to this machine, not to the network: %u daemon%s did not run when due, %lu time%s in all, "
-            "for up to %.0f ms (%s), last %.0f s ago, and neighbours count out who is silent for %s\n",
+            "for up to %.0f ms (%s), last %.0f s ago, and neighbours count out who is silent for %s, of which up to %s "
+            "had gone by "
+            "when the daemon was due\n",
             look->stalled, look->stalled == 1 ? "" : "s", (unsigned long)look->stalls, look->stalls == 1 ? "" : "s",
-            (double)look->stall_longest.ns / 1e6, look->stall_name, (double)look->stall_ago.ns / 1e9, dead);
+            (double)look->stall_longest.ns / 1e6, look->stall_name, (double)look->stall_ago.ns / 1e9, dead, hello);
 }
 
 /* The timers were chosen for what the machine did when the lab came up. Is that still so? */
@@ -348,6 +353,7 @@ static int run(const struct program_command *self, int argc, char **argv)
     tell_files(look.report, &lab);
     code = command_keeper(self, &lab, "status", 0, NULL, add, &look);
     sum_up(&look);
+    explain_load(&look.explain);
     code = program_print(self, look.report, json, code);
     fflush(stdout);
     if (!json) {

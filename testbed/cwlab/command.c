@@ -35,6 +35,7 @@ const struct program program_cwlab = {
     .commands = commands,
     .complete = complete_behind,
     .values = complete_values,
+    .named = "--name",
     .rows = true,
 };
 

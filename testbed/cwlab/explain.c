@@ -75,6 +75,16 @@ static void take(void *context, const struct message *row)
     explain_row(context, row);
 }
 
+void explain_load(struct explain *e)
+{
+    unsigned runnable = 0;
+    FILE *f = fopen("/proc/loadavg", "re");
+    if (f != NULL) {
+        e->load = fscanf(f, "%*s %*s %*s %u", &runnable) == 1 ? runnable : 0;
+        fclose(f);
+    }
+}
+
 bool explain_look(struct explain *e, const struct lab *lab)
 {
     char path[LAB_PATH], why[PEER_WHY];
@@ -85,12 +95,7 @@ bool explain_look(struct explain *e, const struct lab *lab)
     }
     int rc = peer_ask(&p, peer_request("status", 0, NULL), patience, take, e, why);
     peer_close(&p);
-    unsigned runnable = 0;
-    FILE *f = fopen("/proc/loadavg", "re");
-    if (f != NULL) {
-        e->load = fscanf(f, "%*s %*s %*s %u", &runnable) == 1 ? runnable : 0;
-        fclose(f);
-    }
+    explain_load(e);
     return rc >= 0;
 }
 

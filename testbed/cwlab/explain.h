@@ -31,6 +31,8 @@ struct explain {
 /* True when a daemon that ended so, as its keeper says, has left in order. ended may be NULL. */
 bool explain_has_left(const char *ended);
 void explain_row(struct explain *e, const struct message *row);
+/* Reads how many of the machine's processes want to run now. */
+void explain_load(struct explain *e);
 /* Asks the lab's keeper, and fills all of it. False: there is no keeper, and *e is of no use. */
 bool explain_look(struct explain *e, const struct lab *lab);
 /* True when daemons wait so much that hellos come late. False in the first seconds, when all begin at once. */

@@ -135,10 +135,10 @@ static int sort_words(const struct program_command *self, int argc, char **argv,
             continue;
         }
         bool dashed = argv[i][0] == '-' && argv[i][1] == '-', first = t->servers == 0 && t->words == 0;
-        if (first && (dashed || strcmp(argv[i], "-h") == 0)) {
+        if ((first || reach == TARGET_ALONE) && (dashed || strcmp(argv[i], "-h") == 0)) {
             char *asked[] = {argv[0], argv[i], NULL};
             int code = program_options(self, option, 1, 2, asked, NULL); /* its help, or what is wrong */
-            return code != PROGRAM_GO ? code : program_refuse(self, "expected a server, as 0,1,2");
+            return code != PROGRAM_GO ? code : program_refuse(self, "expected a server, as 0,1,2; found '%s'", argv[i]);
         }
         if (t->words == 0 && target_is_server(argv[i])) {
             t->server[t->servers++] = argv[i];

@@ -14,6 +14,7 @@
 
 enum target_reach {
     TARGET_BEFORE_WORDS, /* the words belong to any program: --name is ours only before the first one */
+    TARGET_ALONE,        /* there are none: all options are ours, wherever they stand */
     TARGET_ANYWHERE,     /* the words are cwctl's, which has a --name of its own for one command only */
 };
 

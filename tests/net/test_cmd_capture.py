@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """cwctl capture: frames of a link, in a file that Wireshark opens and our dissector understands."""
 
+import contextlib
 import json
 import os
+import pty
 import shutil
 import signal
 import subprocess
@@ -36,6 +38,25 @@ class Capture(ctl_kit.Case):
         self.assertEqual((running.returncode, errors), (0, ""))
         self.assertGreater(json.loads(out)["frames"], 2)
         self.capture("-y", "--count", "2")  # it is free again
+
+    def test_until_q(self):
+        """At a terminal, where the first line says so; the terminal is afterwards as it was."""
+        path = os.path.join(self.folder, "q.pcapng")
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execv(ctl_kit.OPTIONS.cwctl, ["cwctl", "--socket", self.socket, "capture", "-z", path])
+        seen, asked = b"", False
+        with contextlib.suppress(OSError):  # the end of a terminal
+            while chunk := os.read(terminal, 4096):
+                seen += chunk
+                if b"q ends it" in seen and not asked:
+                    asked = True
+                    time.sleep(0.3)
+                    os.write(terminal, b"xq")
+        self.assertEqual(os.waitpid(pid, 0)[1], 0)
+        os.close(terminal)
+        self.assertRegex(seen.decode(), f"frames of -z are captured; q ends it\r\n[0-9]+ frames in {path}\r\n$")
+        self.capture("-z", "--count", "2")  # it is free again
 
     def test_a_client_that_is_killed(self):
         words = [ctl_kit.OPTIONS.cwctl, "--socket", self.socket, "capture", "+z", os.path.join(self.folder, "k.pcapng")]

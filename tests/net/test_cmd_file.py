@@ -181,6 +181,22 @@ class Files(ctl_kit.Case):
         self.refused("file stop 77", "nothing is sent from here under the id 77", code=1)
         self.refused("service multicast file-send ticket=1 name=a to all", "no file was passed under ticket 1", code=1)
 
+    def test_an_empty_file(self):
+        """Whether a member had it cannot be told from what is sent, and is not said."""
+        for _ in range(2):
+            self.assertRegex(self.cwctl("file send", self.file("hollow", 0), "--to", "all"),
+                             r"^hollow, 0 B: 26 of 26 servers have it after [0-9.]+ \w+; 0 B sent\n$")
+        self.check(MEMBERS, "hollow", b"")
+
+    def test_names_that_turn_the_line_around(self):
+        path = os.path.join(self.top, "a\u202etxt.exe")
+        shutil.copy(self.file("image", 10), path)
+        done = self.raw("file", "send", path, "--to", "1,0,0")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(done.stdout.startswith(r"a\xe2\x80\xaetxt.exe, 10 B: 1 of 1 server has it"), done.stdout)
+        self.assertIn(r"a\xe2\x80\xaetxt.exe", self.cwctl("file status"))
+        self.check(["1,0,0"], "a\u202etxt.exe", self.bytes(10))  # the name is what it is
+
     def test_names_that_no_terminal_should_obey(self):
         for name, shown, why in ((b"caf\xe9", r"caf\xe9", "is not UTF-8"),
                                  (b"a\x1b[31m", r"a\x1b[31m", "has a control character"),

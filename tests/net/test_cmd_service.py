@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """cwctl ping, trace, services and service: what services do when they are asked."""
 
+import json
 import os
 import unittest
 
@@ -39,6 +40,9 @@ class Service(ctl_kit.Case):
         self.assertIn("1 sent, 0 answered, 1 lost", done.stdout)
 
     def test_trace(self):
+        for word in "1,1", "1,1,1,1", "1,":  # servers that were mistyped, and keys only where that is said
+            self.refused(f"trace {word}", f"as 0,1,2; trace key {word} traces the key of that name", code=2)
+            self.cwctl("trace key", word)
         rows = self.rows("trace 1,1,1")
         there = [row for row in rows if row.get("leg") == "there"]
         back = [row for row in rows if row.get("leg") == "back"]
@@ -119,6 +123,21 @@ class Service(ctl_kit.Case):
         self.refused("service kvcache stast", "'stast'; did you mean stats?", code=2)
         self.refused("service kvcache foo", "'foo'; there are get", code=2)  # nothing is near it
         self.refused("service kv --help", "no service 'kv' runs here", code=2)
+
+    def test_help_does_nothing_and_json_stands_at_the_end(self):
+        before = self.rows("service bench stats")
+        for line in ("service bench start mode=keys --help", "service bench start --help mode=keys",
+                     "service bench -h start mode=keys", "service bench start mode=keys -h --json"):
+            self.assertIn("start", self.cwctl(line))
+        self.assertEqual(self.rows("service bench stats"), before)
+        text = self.cwctl("service bench start --help")
+        self.assertNotIn("stats", text)  # of the command that is asked about
+        self.assertIn("group leave GROUP", self.cwctl("service multicast group --help"))
+        self.assertNotIn("file-send", self.cwctl("service multicast group --help"))
+        self.assertEqual(json.loads(self.cwctl("service bench stats --json")), before[0])
+        # Behind -- all words are the service's.
+        self.refused("service -- bench stats --json", "not: 'stats'", code=2)
+        self.refused("service -- bench --help", "--help", code=2)
 
     def test_every_service_declares_its_commands(self):
         for service in (row["service"] for row in self.rows("services")):

@@ -385,20 +385,20 @@ static bool may_grow(struct input in)
 }
 
 /*
- * The first bytes of a client. False: they are not text. A client of the binary protocol is answered when the head of
- * its request is there, and hung up on.
+ * The first bytes of a client. False: they are not text. A client of the binary protocol is answered and hung up on at
+ * its first byte. The answer repeats what is there of the request's head, which comes in one piece from every client
+ * that is known; what is not there is 0.
  */
 static bool is_text(struct mc_session *s, const struct input *in)
 {
-    uint8_t answer[MC_BINARY_MOST];
+    uint8_t head[MC_BINARY_HEAD] = {0}, answer[MC_BINARY_MOST];
     if (s->speaks_text || in->at[0] != MC_BINARY_REQUEST) {
         s->speaks_text = true;
         return true;
     }
-    if (in->length >= MC_BINARY_HEAD) {
-        s->failed |= !mc_buffer_add(&s->out, answer, mc_binary_refuse(in->at, answer));
-        s->over = true;
-    }
+    memcpy(head, in->at, in->length < sizeof head ? in->length : sizeof head);
+    s->failed |= !mc_buffer_add(&s->out, answer, mc_binary_refuse(head, answer));
+    s->over = true;
     return false;
 }
 

@@ -279,8 +279,8 @@ cw_packet *cast_engine_next(struct cast_engine *e, cw_link link)
  */
 static int take_report(struct cast_engine *e, struct cast_session *c, const struct cast_head *h, cw_server from)
 {
-    struct cast_head answer = {
-        .kind = CAST_HEARD, .round = h->round, .origin = h->origin, .number = h->number, .piece = h->piece};
+    struct cast_head answer = {.kind = CAST_HEARD, .round = h->round, .origin = h->origin, .number = h->number};
+    answer.piece = h->kind == CAST_DONE ? CAST_HEARD_DONE : h->piece;
     if (h->origin != cw_server_id(e->s, cw_self(e->s))) {
         return -EINVAL;
     }

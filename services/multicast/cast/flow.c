@@ -318,7 +318,8 @@ void cast_flow_confirmed(struct cast_session *c, uint32_t first)
 {
     struct cast_receiving *p = &c->in;
     if (c->ended) {
-        p->confirmed = true;
+        /* What confirms a LACK may come when the end has been said since, and lost: the end is said again then. */
+        p->confirmed = p->confirmed || first == CAST_HEARD_DONE;
         return;
     }
     if (!p->over || p->reported || first < p->lack_at) {

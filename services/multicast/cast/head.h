@@ -23,7 +23,7 @@
  *   DONE   the member has ended, with that status and the sum of all pieces
  *   LACK   at the end of a round: of the pieces first .. first + count - 1 the member lacks those whose bits are set
  *          (no bits: all of them), and `missing` pieces in all; count 0: that was everything
- *   HEARD  the source confirms DONE, or the LACK that begins with `first`
+ *   HEARD  the source confirms DONE (`first` is CAST_HEARD_DONE), or the LACK that begins with `first`
  *   STOP   the source to everybody: the message has ended, unfinished
  *
  * origin is the server id of the source, number its name for the message. A message comes in one round or in several.
@@ -41,6 +41,8 @@
 enum { MULTICAST_JOB = 7, MULTICAST_PORT = 0, MULTICAST_PORT_GROUPS = 2 };
 
 #define CAST_OPEN_ENDED UINT32_MAX
+/* No message has a piece of that number. */
+#define CAST_HEARD_DONE UINT32_MAX
 
 enum {
     CAST_WINDOW = 128, /* pieces of one tree that a server keeps at a time */

@@ -5,6 +5,8 @@
 static const cw_span window = CW_SEC(5);
 /* Notes come twice a second; a newest one that is older than this shows that nothing comes. */
 static const cw_span stale = CW_SEC(2);
+/* What came in less time than this says nothing: a resumed file begins with a piece or two, and not in the middle. */
+static const cw_span least = CW_MS(1000);
 
 void file_pace_note(struct file_pace *p, uint64_t there, cw_time now)
 {
@@ -12,6 +14,9 @@ void file_pace_note(struct file_pace *p, uint64_t there, cw_time now)
     if (!p->begun || there < p->newest.there) {
         *p = (struct file_pace){.begun = true, .newest = note, .mark = {note, note}};
         return;
+    }
+    if (there == p->mark[0].there && p->mark[0].at.ns == p->mark[1].at.ns) {
+        p->mark[0] = p->mark[1] = note; /* nothing has come yet: its pace begins later */
     }
     p->newest = note;
     if (cw_time_since(now, p->mark[1].at).ns >= window.ns) {
@@ -33,7 +38,7 @@ int64_t file_pace_rate(const struct file_pace *p, cw_time now)
     cw_span span = cw_time_since(silent ? now : p->newest.at, p->mark[0].at);
     /* What came in a span that is over long ago says nothing of now. */
     bool over = cw_time_since(now, p->newest.at).ns > 2 * window.ns;
-    return p->begun && !over ? file_pace_mean(p->newest.there - p->mark[0].there, span) : 0;
+    return p->begun && !over && span.ns >= least.ns ? file_pace_mean(p->newest.there - p->mark[0].there, span) : 0;
 }
 
 cw_span file_pace_left(const struct file_pace *p, uint64_t bytes, cw_time now)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pace.h - how fast a file comes to one member, and how long that will take: judged by what came in the last 5 to 10 s,
- * so that neither what was there before a sending that resumes, nor a member's early luck, is taken for its rate.
+ * so that neither what was there before a sending that resumes, nor a member's early luck, is taken for its rate. It
+ * begins with the first byte that comes, and is not known in the second after that.
  *
  * Pure; time comes in. A plain value with one owner; all zero is a pace of which nothing was noted.
  */

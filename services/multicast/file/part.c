@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "base/container.h"
+#include "base/utf8.h"
 #include "services/multicast/file/map.h"
 
 #include <errno.h>
@@ -17,6 +18,7 @@ enum {
     HASH_BESIDE = 4 << 20,
     HASH_ALONE = 16 << 20,
     READ_BACK = 256 << 10,
+    NAME_SHOWN = 240, /* bytes of a name in a log */
 };
 /* A map is stored after so long, or after FILE_PART_CHECKPOINT bytes. */
 static const cw_span checkpoint_after = CW_SEC(2);
@@ -344,20 +346,22 @@ static void opened(struct file_part *p)
 /* For the log and the stream of events. */
 static void tell_arrival(const struct file_part *p)
 {
-    char text[sizeof p->label.name + 40];
-    snprintf(text, sizeof text, "file %s has arrived whole", p->label.name);
+    char name[NAME_SHOWN], text[sizeof name + 40];
+    (void)utf8_show(p->label.name, strlen(p->label.name), name, sizeof name);
+    snprintf(text, sizeof text, "file %s has arrived whole", name);
     cw_log(p->env->s, CW_LOG_INFO, text);
 }
 
 /* The file is there and whole, and that is reported; only a loss of power now may undo it. */
 static void warn_of_folder(const struct file_part *p)
 {
-    char text[sizeof p->label.name + 160];
+    char name[NAME_SHOWN], text[sizeof name + 160];
     if (p->rc > 0) {
+        (void)utf8_show(p->label.name, strlen(p->label.name), name, sizeof name);
         snprintf(text, sizeof text,
                  "file %s is whole, but its folder cannot be synced: if the machine fails now, send the file again; "
                  "look after the disk",
-                 p->label.name);
+                 name);
         cw_log(p->env->s, CW_LOG_WARN, text);
     }
 }

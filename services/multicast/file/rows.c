@@ -22,7 +22,8 @@ struct sums {
 
 static bool had_it_already(const struct file_send *send, const struct file_goal *goal)
 {
-    return goal->ended && goal->status == 0 && goal->asked && goal->before == send->label.bytes;
+    bool any = send->label.bytes > 0; /* of an empty file nothing is sent, whether it was there or not */
+    return any && goal->ended && goal->status == 0 && goal->asked && goal->before == send->label.bytes;
 }
 
 /* Adds a member that has not failed. */

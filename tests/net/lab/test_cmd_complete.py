@@ -68,6 +68,17 @@ class Complete(lab_kit.Case):
                              ("up --shim pc", ["pcap"]), ("up --service kvc", [":files", "kvcache"]),
                              ("pinga", ["pingall"]), ("help pinga", ["pingall"])):
             self.assertEqual(said("cwlab", *line.split(" ")), wanted, line)
+        run("ctl", "1,0,0", "service", "multicast", "group", "join", "web")
+        for line, wanted in (("service multicast group leave ", ["web"]),
+                             ("service multicast group publish w", ["web"]),
+                             ("service ping to ", ["0,0,0", "1,0,0"]), ("service bench start mo", []),
+                             ("service witness ", ["stream", "stop", "stats"]), ("job show wit", ["witness"]),
+                             ("job explain witness:", ["witness:0", "witness:1"]),
+                             ("job explain witness:1 witness:", ["witness:0", "witness:1"]),
+                             ("file send f --to w", ["web"])):
+            self.assertEqual(said("cwlab", "ctl", "0,0,0", *line.split(" ")), wanted, line)
+        self.assertEqual(said("cwlab", "--name", "one", "fail", "1"), ["1,0,0"])
+        self.assertEqual(said("cwlab", "--name", "one", "pinga"), ["pingall"])
         self.assertEqual(said("cwctl", "--lab", ""), ["one"])
         run("down", "--name", "one")
         self.assertEqual(said("cwlab", "status", ""), [])

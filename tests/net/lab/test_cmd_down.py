@@ -61,7 +61,8 @@ class Down(lab_kit.Case):
         self.up("2x2x1")
         run("pause", "1,0,0", "1h")
         pids = self.pids()
-        run("down")
+        said = run("down").stderr  # where it takes long, what goes on is told meanwhile
+        self.assertRegex(said, "^(lab 'lab' is ending: daemons .*\n)?lab 'lab' of 4 servers has ended\n$")
         self.nothing_left(pids)
 
 

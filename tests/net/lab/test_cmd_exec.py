@@ -26,7 +26,14 @@ class Exec(lab_kit.Case):
         self.assertEqual(said["server"], "0,1,1")
         said = run("exec", "0,1,1", "sh", "-c", "echo $CWLAB_NAME $CWLAB_SERVER; cwctl links | head -1").stdout
         self.assertRegex(said, "^lab 0,1,1\nSERVER +LINK")
+        # What is meant for all daemons goes to those of the lab.
+        load = "cwctl services load $0 --everywhere"
+        run("exec", "0,1,1", "sh", "-c", "cwctl --node all --lab lab services unload witness")
+        self.assertEqual(len(run("exec", "0,1,1", "sh", "-c", load, os.path.join(lab_kit.OPTIONS.bin, "witness.so"))
+                             .stdout.splitlines()), 9)
         os.environ["SHELL"] = "/bin/sh"
+        self.assertIn("usage: cwlab shell", run("shell", "0,0,0", "--help").stdout)
+        self.assertIn("unknown option --hlep; did you mean --help?", run("shell", "0,0,0", "--hlep", code=2).stderr)
         self.assertEqual(run("shell", "0,0,0", input="echo in $0\nexit 3\n", code=3).stdout, "in /bin/sh\n")
 
 

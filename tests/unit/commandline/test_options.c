@@ -83,6 +83,7 @@ START_TEST(bad)
     } rows[] = {
         {"--dim 3x3x3", "cwsim test: unknown option --dim; did you mean --dims?\n"},
         {"--jsn", "unknown option --jsn; did you mean --json?"},
+        {"--hlep", "unknown option --hlep; did you mean --help?"},
         {"--linkrate=3", "unknown option --linkrate; did you mean --link-rate?"},
         {"--zzzzzzzz", "unknown option --zzzzzzzz; cwsim test --help lists them"},
         {"--json=1", "--json takes no value"},

@@ -185,6 +185,44 @@ START_TEST(labs_elsewhere)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(named_outright), SUITE_TEST(the_only_one), SUITE_TEST(in_labs),
-                                          SUITE_TEST(several), SUITE_TEST(labs_elsewhere)};
+/* In a shell of a lab, all are the daemons of that lab; what is said on the line goes before. */
+START_TEST(everywhere)
+{
+    struct find_crowd crowd;
+    char socket[160], lab[FIND_LAB], labs[FIND_PATH];
+    begin();
+    wish.node = NULL;
+    make("lab", true);
+    make("lab/demo", true);
+    make("lab/demo/lab.json", false);
+    make("lab/demo/0,0,0.sock", false);
+    make("lab/demo/0,0,1.sock", false);
+    snprintf(socket, sizeof socket, "%s/lab/demo/0,0,1.sock", folder);
+    wish.environment = socket;
+    find_everywhere(&wish, lab, labs);
+    ck_assert_str_eq(wish.lab, "demo");
+    ck_assert(find_is_crowd(&wish) && find_crowd(&wish, &crowd, why) == 0);
+    ck_assert(crowd.count == 2 && strcmp(crowd.one[1].name, "0,0,1") == 0);
+    find_crowd_free(&crowd);
+    wish.lab = wish.labs = NULL;
+    wish.node = "a b";
+    find_everywhere(&wish, lab, labs);
+    ck_assert(wish.lab == NULL && strcmp(wish.node, "a b") == 0);
+    /* A daemon of no lab: all are those of this machine, and where there is none, that is what is said. */
+    static const char *const others[] = {"/a.sock", "a.sock", "", NULL};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        wish.node = NULL;
+        wish.environment = others[i];
+        find_everywhere(&wish, lab, labs);
+        ck_assert(wish.lab == NULL && strcmp(wish.node, "all") == 0);
+        ck_assert_int_eq(find_crowd(&wish, &crowd, why), -ENOENT);
+        ck_assert_ptr_nonnull(strstr(why, "no daemon is here: there is no socket in "));
+    }
+    end();
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(named_outright), SUITE_TEST(the_only_one),
+                                          SUITE_TEST(in_labs),        SUITE_TEST(several),
+                                          SUITE_TEST(labs_elsewhere), SUITE_TEST(everywhere)};
 SUITE_MAIN("find", tests)

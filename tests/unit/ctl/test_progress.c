@@ -101,6 +101,9 @@ START_TEST(ends)
     ck_assert_str_eq(
         end(SUM "\"members\":2,\"complete\":2,\"had_already\":2,\"before_bytes\":20000000,\"sent_bytes\":0", NULL),
         "image, 20.0 MB: 2 of 2 servers have it after 3.10 s, and all of them had it already; 0 B sent\n");
+    ck_assert_str_eq(
+        end("\"name\":\"\xe2\x80\xaex\",\"bytes\":0,\"took_ns\":1000000,\"members\":1,\"complete\":1", NULL),
+        "\\xe2\\x80\\xaex, 0 B: 1 of 1 server has it after 1.00 ms; 0 B sent\n");
     ck_assert_str_eq(end(SUM "\"members\":1,\"complete\":1,\"had_already\":1,\"sent_bytes\":0", NULL),
                      "image, 20.0 MB: 1 of 1 server has it after 3.10 s, and had it already; 0 B sent\n");
     ck_assert_str_eq(end(SUM "\"members\":3,\"complete\":3,\"had_already\":2,\"before_bytes\":15000000,"

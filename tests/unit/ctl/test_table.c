@@ -63,6 +63,10 @@ START_TEST(nobody_moves_the_cursor)
     print(&row, 1, false, false);
     ck_assert_str_eq(said, "NAME\na?[31mb?c?\n");
     message_close(row);
+    row = row_of("{\"id\":1,\"row\":{\"name\":\"a\\u202etxt.exe\"}}"); /* nor turns the line around */
+    print(&row, 1, false, false);
+    ck_assert_str_eq(said, "NAME\na\\xe2\\x80\\xaetxt.exe\n");
+    message_close(row);
 }
 END_TEST
 

@@ -37,16 +37,20 @@ const struct program probe = {
     .ending = "Exit codes: 0 and others.",
     .codes = "Codes: 0.",
     .commands = commands,
+    .named = "--number",
 };
 
 /* What program_main() writes on the descriptor while it runs, and its code. */
 static int call(int fd, char *text, size_t room, int argc, const char *const *argv)
 {
+    const char *copy[12] = {NULL};
     FILE *file = tmpfile();
+    ck_assert_int_lt(argc, 12);
+    memcpy(copy, argv, (size_t)argc * sizeof *copy);
     int kept = dup(fd);
     fflush(NULL);
     ck_assert(file != NULL && kept >= 0 && dup2(fileno(file), fd) == fd);
-    int code = program_main(&probe, argc, (char **)(uintptr_t)argv);
+    int code = program_main(&probe, argc, (char **)(uintptr_t)copy);
     fflush(NULL);
     ck_assert_int_eq(dup2(kept, fd), fd);
     close(kept);
@@ -103,6 +107,39 @@ START_TEST(commands_get_their_words)
 }
 END_TEST
 
+START_TEST(options_may_stand_before_the_command)
+{
+    static const char *const lines[] = {"--number 9 add x",    "--number=9 add x", "--number 9 add --number=9 x",
+                                        "--number show add x", "--numbr add x",    "--number 9 dd",
+                                        "--hlep add"};
+    static const char *const says[] = {"",
+                                       "",
+                                       "",
+                                       "probe add: --number show: expected",
+                                       "probe add: unknown option --numbr; did you mean --number?",
+                                       "probe: a command is missing: probe COMMAND --number\n",
+                                       "probe add: unknown option --hlep; did you mean --help?\n"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        const char *words[10] = {"probe"};
+        char line[100], text[500];
+        int count = 1;
+        snprintf(line, sizeof line, "%s", lines[i]);
+        for (char *word = strtok(line, " "); word != NULL; word = strtok(NULL, " ")) {
+            words[count++] = word;
+        }
+        number = 0;
+        int code = call(STDERR_FILENO, text, sizeof text, count, words);
+        ck_assert_int_eq(code, says[i][0] == '\0' ? EXIT_FINE : EXIT_USAGE);
+        ck_assert_msg(says[i][0] != '\0' ? strncmp(text, says[i], strlen(says[i])) == 0 : number == 9, "%s: %s",
+                      lines[i], text);
+    }
+    static const char *behind[] = {"probe", "complete", "--number", "9", "sh", NULL};
+    char text[500];
+    ck_assert_int_eq(call(STDOUT_FILENO, text, sizeof text, 5, behind), EXIT_FINE);
+    ck_assert_str_eq(text, "show\tshows\n");
+}
+END_TEST
+
 START_TEST(an_unknown_command_names_the_nearest)
 {
     static const char *const near[] = {"probe", "ad", NULL}, *const far[] = {"probe", "zzzzzz", NULL};
@@ -114,7 +151,7 @@ START_TEST(an_unknown_command_names_the_nearest)
     static const char *const others[][2] = {
         {"hlep", "probe: unknown command 'hlep'; did you mean help?\n"},
         {"--hlep", "probe: unknown option '--hlep'; did you mean --help?\n"},
-        {"--number", "probe: the command comes first, and then its options: probe COMMAND --number\n"},
+        {"--number", "probe: a command is missing: probe COMMAND --number\n"},
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         const char *const words[] = {"probe", others[i][0], NULL};
@@ -153,6 +190,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(help_lists_the_commands),
     SUITE_TEST(help_of_a_command_shows_its_defaults),
     SUITE_TEST(commands_get_their_words),
+    SUITE_TEST(options_may_stand_before_the_command),
     SUITE_TEST(an_unknown_command_names_the_nearest),
     SUITE_TEST(reports_are_printed_with_the_code),
 };

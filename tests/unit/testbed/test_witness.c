@@ -75,6 +75,18 @@ START_TEST(a_stream_and_its_trail)
 }
 END_TEST
 
+/* Help, checks and completion come from the table. */
+START_TEST(its_commands_are_declared)
+{
+    const cw_command *c = cw_service_entry()->commands;
+    for (const char *const *word = (const char *const[]){"stream", "stop", "stats", NULL}; *word != NULL; word++, c++) {
+        ck_assert_str_eq(c->words, *word);
+        ck_assert(c->help[0] != '\0');
+    }
+    ck_assert_ptr_null(c->words);
+}
+END_TEST
+
 START_TEST(without_a_folder_nothing_is_written)
 {
     ck_assert_int_eq(unsetenv(WITNESS_FOLDER), 0);
@@ -83,6 +95,6 @@ START_TEST(without_a_folder_nothing_is_written)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(a_stream_and_its_trail),
+static const struct suite_test tests[] = {SUITE_TEST(a_stream_and_its_trail), SUITE_TEST(its_commands_are_declared),
                                           SUITE_TEST(without_a_folder_nothing_is_written)};
 SUITE_MAIN("witness", tests)

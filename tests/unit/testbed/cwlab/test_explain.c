@@ -123,6 +123,15 @@ START_TEST(the_log_of_one_that_crashed)
 }
 END_TEST
 
+/* This process wants to run while it reads that. */
+START_TEST(somebody_wants_to_run)
+{
+    struct explain e = {.load = 0};
+    explain_load(&e);
+    ck_assert(e.load >= 1);
+}
+END_TEST
+
 START_TEST(too_few_processors)
 {
     struct explain e = {.timed = 27, .waited = 0.83, .seconds = 30, .load = 45, .processors = 2};
@@ -145,6 +154,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(who_has_left),
     SUITE_TEST(the_log_of_one_that_died_by_itself),
     SUITE_TEST(the_log_of_one_that_crashed),
+    SUITE_TEST(somebody_wants_to_run),
     SUITE_TEST(too_few_processors),
 };
 

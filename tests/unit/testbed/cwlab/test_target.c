@@ -87,6 +87,14 @@ START_TEST(the_name_of_the_lab_stands_anywhere)
     ck_assert_int_eq(read_line(TARGET_BEFORE_WORDS, "exec 0,0,1 --name two prog --name x"), PROGRAM_GO);
     ck_assert(t.words == 3 && strcmp(t.word[1], "--name") == 0);
     target_close(&t);
+    /* Where no words follow, options are ours behind the server, too; also one that is not known. */
+    ck_assert_int_eq(read_line(TARGET_ALONE, "shell 0,0,1 --name two"), PROGRAM_GO);
+    ck_assert_str_eq(t.lab.name, "two");
+    target_close(&t);
+    ck_assert_int_eq(read_line(TARGET_ALONE, "shell 0,0,1 --nmae two"), EXIT_USAGE);
+    target_close(&t);
+    ck_assert_int_eq(read_line(TARGET_ALONE, "shell 0,0,1 --help"), EXIT_FINE);
+    target_close(&t);
     setenv("CWLAB_NAME", "one", 1);
     ck_assert_int_eq(read_line(TARGET_ANYWHERE, "ctl all services load f.so --name two"), PROGRAM_GO);
     ck_assert(t.words == 5 && t.count == 8 && strcmp(t.lab.name, "one") == 0);

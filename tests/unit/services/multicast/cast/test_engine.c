@@ -79,6 +79,11 @@ static void done(void *context, const struct cast_result *result)
     ended_book = result->member[0];
 }
 
+/* What a cable does: it loses what a member says of its end, and keeps what the source confirms. */
+static bool loses, keeps;
+static uint8_t kept[CAST_HEARD_BYTES];
+static unsigned keeping;
+
 static void setup(void)
 {
     const cw_dims dims = {2, 1, 1};
@@ -91,6 +96,8 @@ static void setup(void)
     accept_says = write_says = end_says = 0;
     had = false;
     written = 0;
+    loses = keeps = false;
+    keeping = 0;
 }
 
 static void teardown(void)
@@ -109,6 +116,14 @@ static void bring(unsigned from, cw_packet *p)
     const uint8_t *data = cw_packet_data(p, &length);
     memcpy(bytes, data, length);
     const cw_rx rx = {.size = sizeof rx, .src_job = MULTICAST_JOB, .src_process = from};
+    if (bytes[0] == CAST_DONE && loses) {
+        return;
+    }
+    if (bytes[0] == CAST_HEARD && keeps) {
+        memcpy(kept, bytes, sizeof kept);
+        keeping++;
+        return;
+    }
     (void)cast_engine_packet(engine[1 - from], bytes, length, &rx);
 }
 
@@ -219,6 +234,35 @@ START_TEST(an_end_that_takes_time)
     finish();
     ck_assert_int_eq(ended_book.status, -EBADMSG);
     cast_engine_ended(engine[1], sink_ticket, 0); /* once */
+    teardown();
+}
+END_TEST
+
+/*
+ * A member whose file is being put in its place says that it lacks nothing. When that is confirmed after the end, whose
+ * own word was lost, the end is said again: else the source would wait for it in vain, for as long as its limit is.
+ */
+START_TEST(an_end_is_not_confirmed_by_what_was_said_before)
+{
+    const cw_rx rx = {.size = sizeof rx, .src_job = MULTICAST_JOB, .src_process = 0};
+    setup();
+    end_says = -EINPROGRESS;
+    keeps = true;
+    send(false);
+    for (int i = 0; i < 20000 && keeping == 0; i++) {
+        step();
+    }
+    ck_assert(ends == 1 && dones == 0 && keeping > 0);
+    loses = true;
+    cast_engine_ended(engine[1], sink_ticket, 0);
+    step();
+    ck_assert_uint_eq(dones, 0);
+    loses = keeps = false;
+    (void)cast_engine_packet(engine[1], kept, sizeof kept, &rx);
+    for (int i = 0; i < 2000 && dones == 0; i++) { /* a second */
+        step();
+    }
+    ck_assert(dones == 1 && ended_book.status == 0 && ended_book.state == CAST_HAS);
     teardown();
 }
 END_TEST
@@ -411,6 +455,7 @@ static const struct suite_test tests[] = {SUITE_TEST(a_message),
                                           SUITE_TEST(what_is_there_is_not_sent),
                                           SUITE_TEST(members_that_do_not_want),
                                           SUITE_TEST(an_end_that_takes_time),
+                                          SUITE_TEST(an_end_is_not_confirmed_by_what_was_said_before),
                                           SUITE_TEST(a_source_out_of_sight),
                                           SUITE_TEST(a_source_out_of_sight_midway),
                                           SUITE_TEST(a_sink_that_waits),

@@ -171,7 +171,9 @@ START_TEST(the_end_is_said_until_it_is_heard)
         ck_assert(!sent(CAST_DONE, &h, &to));
         fake_run(host, CW_MS(20));
     }
-    cast_flow_confirmed(c, 0);
+    cast_flow_confirmed(c, 0); /* a LACK of before */
+    ck_assert(!c->in.confirmed);
+    cast_flow_confirmed(c, CAST_HEARD_DONE);
     cast_flow_tick(c);
     ck_assert(!sent(CAST_DONE, &h, &to) && c->in.confirmed);
     teardown();

@@ -26,9 +26,23 @@ START_TEST(what_was_there_before_is_no_rate)
 {
     struct file_pace p = {.begun = false};
     file_pace_note(&p, 900000, at(0));
-    file_pace_note(&p, 910000, at(500));
-    ck_assert_int_eq(file_pace_rate(&p, at(500)), 160000);
-    ck_assert_int_eq(file_pace_left(&p, 1000000, at(500)).ns, CW_MS(4500).ns);
+    file_pace_note(&p, 920000, at(1000));
+    ck_assert_int_eq(file_pace_rate(&p, at(1000)), 160000);
+    ck_assert_int_eq(file_pace_left(&p, 1000000, at(1000)).ns, CW_MS(4000).ns);
+}
+END_TEST
+
+/* It is asked first, and its part is opened: that takes time in which nothing comes, and is no rate either. */
+START_TEST(the_pace_begins_when_something_comes)
+{
+    struct file_pace p = {.begun = false};
+    for (int64_t ms = 0; ms <= 3000; ms += 500) {
+        file_pace_note(&p, 900000, at(ms));
+    }
+    file_pace_note(&p, 901000, at(3500)); /* a piece */
+    ck_assert_int_lt(file_pace_left(&p, 1000000, at(3500)).ns, 0);
+    file_pace_note(&p, 920000, at(4000));
+    ck_assert_int_eq(file_pace_left(&p, 1000000, at(4000)).ns, CW_MS(4000).ns);
 }
 END_TEST
 
@@ -75,7 +89,10 @@ START_TEST(large_numbers)
 }
 END_TEST
 
-static const struct suite_test tests[] = {
-    SUITE_TEST(nothing_is_known_at_first), SUITE_TEST(what_was_there_before_is_no_rate),
-    SUITE_TEST(the_last_seconds_count), SUITE_TEST(one_that_stalls), SUITE_TEST(large_numbers)};
+static const struct suite_test tests[] = {SUITE_TEST(nothing_is_known_at_first),
+                                          SUITE_TEST(what_was_there_before_is_no_rate),
+                                          SUITE_TEST(the_pace_begins_when_something_comes),
+                                          SUITE_TEST(the_last_seconds_count),
+                                          SUITE_TEST(one_that_stalls),
+                                          SUITE_TEST(large_numbers)};
 SUITE_MAIN("file_pace", tests)

@@ -481,7 +481,7 @@ static void refuse_word(struct request *r, const char *service, const cw_command
     }
 }
 
-/* Is it a command that the service declares, with as many words as that takes at least? False: refused. */
+/* Is it a command that the service declares, with words behind it that fit what it declares? False: refused. */
 static bool check_words(struct request *r, const char *service, int argc, const char *const *argv)
 {
     const cw_command *commands = declared(commands_host(r), service);
@@ -496,6 +496,15 @@ static bool check_words(struct request *r, const char *service, int argc, const 
     }
     if (argc - used < table_least(c)) {
         request_refuse(r, -EINVAL, "usage: %s %s %s", service, c->words, c->arguments);
+        return false;
+    }
+    char expected[TABLE_EXPECTED];
+    int odd = table_misfit(c, argc - used, argv + used, expected);
+    if (odd >= 0) {
+        const char *arguments = c->arguments != NULL ? c->arguments : "";
+        request_refuse(r, -EINVAL, "'%.40s' is %s%s; usage: %s %s%s%s", argv[used + odd],
+                       expected[0] != '\0' ? "not " : "a word too many", expected, service, c->words,
+                       arguments[0] != '\0' ? " " : "", arguments);
         return false;
     }
     return true;

@@ -18,6 +18,8 @@ struct asking {
     bool words;        /* the texts are several words, of which the one behind `behind` is meant */
     char before[128];  /* the candidate that was said last */
     char behind[128];  /* only texts that begin so; "" for all */
+    char usage[256];   /* the arguments that the command declares which the line begins with */
+    int usage_words;   /* how many words that command has; 0: none was found */
     bool keep;         /* rows go to jobs */
     struct rows jobs;  /* signed records, which were said: a service that has one is not said again */
 };
@@ -57,8 +59,9 @@ static void take(void *context, struct message *row)
     }
 }
 
-/* Says the field of all rows of an answer. Words: those of the request, ended by NULL. */
-static void ask(struct asking *a, const char *field, const char *command, const char *const words[])
+/* ask() says the field of all rows of an answer. Words: those of the request, ended by NULL. */
+static void ask_for(struct asking *a, void (*row)(void *context, struct message *row), const char *command,
+                    const char *const words[])
 {
     struct find_result found;
     struct client *client;
@@ -70,10 +73,15 @@ static void ask(struct asking *a, const char *field, const char *command, const 
     for (; *words != NULL; words++) {
         request_draft_word(request, *words);
     }
-    a->field = field;
-    (void)!client_ask(client, request, patience, take, a, why);
+    (void)!client_ask(client, request, patience, row, a, why);
     request_draft_close(request);
     client_close(client);
+}
+
+static void ask(struct asking *a, const char *field, const char *command, const char *const words[])
+{
+    a->field = field;
+    ask_for(a, take, command, words);
 }
 
 static void say_servers(struct asking *a)
@@ -95,6 +103,30 @@ static void say_jobs(struct asking *a)
     rows_clear(&a->jobs);
 }
 
+/* A declared command: is it the one that the line has behind "service NAME", and are its words there? */
+static void take_usage(void *context, struct message *row)
+{
+    struct asking *a = context;
+    const struct completion *c = a->c;
+    const char *at = message_get_text(row, "command", "");
+    int words = 0;
+    while (*at != '\0' && 2 + words < c->count) {
+        size_t length = strcspn(at, " ");
+        if (strlen(c->plain[2 + words]) != length || memcmp(c->plain[2 + words], at, length) != 0) {
+            break;
+        }
+        at += length + (at[length] == ' ');
+        words++;
+    }
+    if (*at == '\0' && words > a->usage_words) {
+        snprintf(a->usage, sizeof a->usage, "%s", message_get_text(row, "arguments", ""));
+        a->usage_words = words;
+    }
+    message_close(row);
+}
+
+static void values(void *context, const struct completion *c, const char *kind);
+
 /* The commands that a service declares: what comes behind the words that are there. */
 static void say_words_of_service(struct asking *a)
 {
@@ -105,6 +137,12 @@ static void say_words_of_service(struct asking *a)
     }
     a->words = true;
     ask(a, "command", "service-help", (const char *const[]){c->plain[1], NULL});
+    a->words = false;
+    a->behind[0] = a->before[0] = '\0';
+    ask_for(a, take_usage, "service-help", (const char *const[]){c->plain[1], NULL});
+    if (a->usage_words > 0) {
+        completion_usage(c, a->usage, 2 + a->usage_words, values, a);
+    }
 }
 
 /* ---- What is on this machine ------------------------------------------------------------------------------------- */

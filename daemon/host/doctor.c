@@ -397,7 +397,7 @@ static void tell_services(const struct host *h, const struct rows_reader *out, c
         out->text(out->context, "service", service->table->name);
         out->text(out->context, "build", service->build);
         out->text(out->context, "file", service->file);
-        out->text(out->context, "options", host_service_options(h, i, options, sizeof options));
+        out->text(out->context, "options", host_service_options(service, options, sizeof options));
         out->row(out->context);
     }
 }

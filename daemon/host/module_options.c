@@ -75,10 +75,9 @@ void host_note_refusal(struct host *h, const char *service, cw_level level, cons
     }
 }
 
-const char *host_service_options(const struct host *h, unsigned index, char *out, size_t room)
+const char *host_service_options(const struct host_service *service, char *out, size_t room)
 {
-    CHECK(index < h->module_count && room > 0);
-    const struct host_module *m = &h->module[index];
+    const struct host_module *m = (const struct host_module *)(const void *)service; /* its first member */
     size_t used = 0;
     out[0] = '\0';
     for (unsigned i = 0; i < m->options && used < room; i++) {

@@ -14,11 +14,11 @@ START_TEST(options_are_told_as_they_were_given)
     struct host *h = town_open(torus);
     char why[HOST_WHY], text[HOST_WHY];
     const struct config_option given = {.name = "folder", .value = "/tmp"};
-    ck_assert_str_eq(host_service_options(h, 0, text, sizeof text), "");
+    ck_assert_str_eq(host_service_options(host_service_at(h, 0), text, sizeof text), "");
     ck_assert_int_eq(host_service_unload(h, "multicast", why), 0);
     ck_assert_int_eq(host_service_load_with(h, "multicast", NULL, NULL, &given, 1, why), 0);
-    ck_assert_str_eq(host_service_options(h, host_service_count(h) - 1, text, sizeof text), "folder=/tmp");
-    ck_assert_str_eq(host_service_options(h, host_service_count(h) - 1, text, 5), "fold");
+    ck_assert_str_eq(host_service_options(host_service_find(h, "multicast"), text, sizeof text), "folder=/tmp");
+    ck_assert_str_eq(host_service_options(host_service_find(h, "multicast"), text, 5), "fold");
     ck_assert_str_eq(host_option(h, "multicast", "folder"), "/tmp");
     ck_assert_ptr_null(host_option(h, "multicast", "colour"));
     host_close(h);

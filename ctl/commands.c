@@ -96,6 +96,12 @@ static const struct table_column service_columns[] = {
     {NULL, NULL, TABLE_TEXT},
 };
 
+static const struct table_column time_columns[] = {
+    {"server", "SERVER", TABLE_TEXT}, {"service", "SERVICE", TABLE_TEXT}, {"upcall", "UPCALL", TABLE_TEXT},
+    {"calls", "CALLS", TABLE_COUNT},  {"mean_ns", "MEAN", TABLE_SPAN},    {"half_ns", "50 %", TABLE_SPAN},
+    {"most_ns", "99 %", TABLE_SPAN},  {"longest_ns", "ALL", TABLE_SPAN},  {NULL, NULL, TABLE_TEXT},
+};
+
 /* ---- Commands ---------------------------------------------------------------------------------------------------- */
 
 static const struct command table[] = {
@@ -169,6 +175,9 @@ static const struct command table[] = {
      "What is not given stays as it is. Shows what is in force now.",
      "  cwctl services weight bench 5 --background --queue-packets 256", "background queue-packets queue-bytes drop", 1,
      2, "service-weight", policy_columns, NULL, NULL},
+    {"services times", "[NAME]", "how long calls of services held the server's thread",
+     "A row for each kind of call. 50 %, 99 %, ALL: so many of the calls took that long or less, to an eighth.",
+     "  cwctl services times hitcount", "", 0, 1, "service-times", time_columns, NULL, NULL},
     {"service", "NAME WORDS..", "run a command that a service has of its own",
      "The words go to the service as they are, but --help among them and --json at the end are cwctl's (service -- "
      "NAME "

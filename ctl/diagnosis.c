@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/diagnosis.h"
 
+#include "ctl/diagnosis_services.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -551,6 +553,7 @@ static void sort(struct rows *rows)
 
 void diagnose(struct rows *rows)
 {
+    diagnose_services(rows);
     take_servers(rows);
     close_ranks(rows);
     sort(rows); /* answers come in any order */

@@ -105,6 +105,14 @@ static void put_place(struct text *t, const struct upcall_mark *mark)
 size_t crash_sentence(int signal, const uintptr_t *address, const struct upcall_mark *mark, char out[static CRASH_TEXT])
 {
     struct text t = {out, 0, CRASH_TEXT};
+    if (signal == SIGABRT && mark != NULL && mark->service != NULL && mark->watchdog_ns > 0) {
+        put(&t, "ended by the watchdog: ");
+        put_place(&t, mark);
+        put(&t, ", has held the thread for ");
+        put_seconds(&t, mark->watchdog_ns, 1);
+        return t.length;
+    }
+    put(&t, "crashed: ");
     put(&t, signal_name(signal));
     if (address != NULL) {
         put(&t, " at address 0x");
@@ -259,7 +267,6 @@ static void on_crash(int number, siginfo_t *info, void *context)
     (void)context;
     (void)crash_sentence(number, addressed ? &address : NULL, ours ? told.mark : NULL, sentence);
     begin_line(&t, "error");
-    put(&t, "crashed: ");
     put(&t, sentence);
     put(&t, ours ? "" : ", in a thread beside the server's: offloaded work, or a link's");
     end_line(&t);

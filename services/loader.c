@@ -2,6 +2,8 @@
 #define _GNU_SOURCE /* dl_iterate_phdr */
 #include "services/loader.h"
 
+#include "services/builtin.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -83,6 +85,13 @@ int loader_open(const char *path, struct loader_module *out, char why[static TAB
     if (rc < 0) {
         dlclose(handle);
         return wrong(rc, why, path, fault);
+    }
+    if (builtin_service(service->name) != NULL) {
+        char taken[160];
+        snprintf(taken, sizeof taken, "its service is called %s, as one that is built in: give it another name",
+                 service->name);
+        dlclose(handle);
+        return wrong(-EINVAL, why, path, taken);
     }
     *out = (struct loader_module){handle, service};
     return 0;

@@ -167,3 +167,78 @@ int table_least(const cw_command *command)
     }
     return least;
 }
+
+/* A part of a declaration between spaces: "SERVER", "on|off", "[count=N]", "via", "SERVER..]". */
+struct part {
+    const char *at;
+    size_t length;
+};
+
+static bool next_part(const char **declaration, struct part *out)
+{
+    *declaration += strspn(*declaration, " ");
+    *out = (struct part){*declaration, strcspn(*declaration, " ")};
+    *declaration += out->length;
+    return out->length > 0;
+}
+
+/* Does it stand for any number of words, as "SERVER.." and "TEXT..]" do, and "0..8" does not? */
+static bool is_endless(const struct part *p)
+{
+    for (size_t i = 0; i + 1 < p->length; i++) {
+        if (p->at[i] == '.' && p->at[i + 1] == '.' &&
+            (i + 2 == p->length || p->at[i + 2] < '0' || p->at[i + 2] > '9')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Small letters, digits and '-' alone, with '|' between words: nothing of it is to be filled in. */
+static bool is_choice(const struct part *p)
+{
+    for (size_t i = 0; i < p->length; i++) {
+        if (strchr("abcdefghijklmnopqrstuvwxyz0123456789-|", p->at[i]) == NULL) {
+            return false;
+        }
+    }
+    return p->length > 0 && p->at[0] != '|';
+}
+
+static bool is_chosen(const struct part *p, const char *word)
+{
+    for (size_t i = 0, length; i < p->length; i += length + 1) {
+        const char *end = memchr(p->at + i, '|', p->length - i);
+        length = end != NULL ? (size_t)(end - p->at) - i : p->length - i;
+        if (strlen(word) == length && memcmp(word, p->at + i, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int table_misfit(const cw_command *command, int argc, const char *const *argv, char expected[static TABLE_EXPECTED])
+{
+    const char *rest = command->arguments != NULL ? command->arguments : "";
+    struct part p;
+    int most = 0;
+    bool placed = true; /* each part so far stood for one word, which had to be there */
+    expected[0] = '\0';
+    while (next_part(&rest, &p)) {
+        bool last = rest[strspn(rest, " ")] == '\0', optional = p.at[0] == '[';
+        if (optional && p.at[p.length - 1] == ']') {
+            p = (struct part){p.at + 1, p.length - 2};
+        }
+        if (is_endless(&p)) {
+            return -1;
+        }
+        most += p.length != 1 || p.at[0] != '|';
+        placed = placed && memchr(p.at, '=', p.length) == NULL && (!optional || last);
+        if (placed && most <= argc && is_choice(&p) && !is_chosen(&p, argv[most - 1])) {
+            snprintf(expected, TABLE_EXPECTED, "%.*s", (int)(p.length < 60 ? p.length : 60), p.at);
+            return most - 1;
+        }
+        placed = placed && !optional;
+    }
+    return argc > most ? most : -1;
+}

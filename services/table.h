@@ -13,6 +13,7 @@ enum {
     TABLE_BUILTIN_JOBS = 1024, /* below it, jobs are of built-in services */
     TABLE_INSTANCES = 8,       /* that a host opens at most, of all tables together */
     TABLE_WHY_BYTES = 256,
+    TABLE_EXPECTED = 64,
 };
 
 /* TABLE_INSTANCE: a table, built-in or loaded, that the host opens again with another job and name. */
@@ -43,5 +44,13 @@ const cw_command *table_command(const cw_command *commands, int argc, const char
  * How many words must follow the command at least: what stands in brackets may be left out. "SERVER [count=N]" gives 1.
  */
 int table_least(const cw_command *command);
+
+/*
+ * The first of the words behind the command that its declaration has no place for: one word too many, or one that is
+ * none of the words that are to choose from ("on|off"). -1: there is none. *expected becomes what stands there in the
+ * declaration, cut to the room; "": nothing. What words in capitals stand for, and options ("name=VALUE"), the service
+ * itself looks at.
+ */
+int table_misfit(const cw_command *command, int argc, const char *const *argv, char expected[static TABLE_EXPECTED]);
 
 #endif

@@ -192,8 +192,9 @@ void check_violated(struct world *w, unsigned invariant, unsigned count, const c
     }
     v->invariant = invariant;
     v->at = w->now;
-    size_t at = put(v->text, 0, "invariant %u broken at %lld.%09lld s: ", invariant,
-                    (long long)(w->now.ns / CW_SEC(1).ns), (long long)(w->now.ns % CW_SEC(1).ns));
+    long long s = (long long)(w->now.ns / CW_SEC(1).ns), ns = (long long)(w->now.ns % CW_SEC(1).ns);
+    size_t at = invariant > 0 ? put(v->text, 0, "invariant %u broken at %lld.%09lld s: ", invariant, s, ns)
+                              : put(v->text, 0, "stopped at %lld.%09lld s: ", s, ns);
     va_list args;
     va_start(args, format);
     int length = vsnprintf(v->text + at, WORLD_VIOLATION_TEXT - at, format, args);

@@ -15,6 +15,8 @@
 
 enum {
     PPM = 1000000,
+    WAKES_MAX =
+        20000, /* of one server at one instant: a service answers itself, or starts a timer of no time, for ever */
     PUBLISH_ROUNDS = 4, /* a publication is an entry, which may have something to send */
 };
 
@@ -347,6 +349,16 @@ static void arrive(struct world *w, cw_server s, struct sim_server *h, cw_link p
     }
 }
 
+static void runs_in_circles(struct world *w, cw_server s)
+{
+    const struct upcall_mark *mark = w->config.mark;
+    bool known = mark != NULL && mark->last != NULL;
+    check_violated(w, 0, 1, &s,
+                   "time stands still: %u times at one instant this server woke up, and had more to do%s%s%s%s",
+                   WAKES_MAX, known ? "; what it did last was service " : "", known ? mark->last : "",
+                   known ? ", in " : "", known ? upcall_name(mark->last_upcall) : "");
+}
+
 static void wake(struct world *w, cw_server s, struct sim_server *h, int64_t at_ns)
 {
     if (at_ns != h->wake_ns) {
@@ -359,6 +371,12 @@ static void wake(struct world *w, cw_server s, struct sim_server *h, int64_t at_
     cw_time local = pump_local(w, h);
     if (!cw_time_due(node_next_wake(h->node), local)) {
         arm(w, s, h);
+        return;
+    }
+    h->wakes = h->woke_ns == w->now.ns ? h->wakes + 1 : 0;
+    h->woke_ns = w->now.ns;
+    if (h->wakes == WAKES_MAX) {
+        runs_in_circles(w, s);
         return;
     }
     pump_after(w, s, node_tick(h->node, local));

@@ -23,6 +23,8 @@ struct sim_server {
     struct node *node;
     struct linkstate *linkstate; /* the node's */
     int64_t wake_ns;             /* true time of the wake event that counts; INT64_MAX: none is queued */
+    int64_t woke_ns;             /* the instant of its last wake, */
+    uint32_t wakes;              /* and how many wakes it had at that instant before */
     uint64_t notes;              /* ls_notes() when pump_look() was called last */
     int64_t clock_true;          /* at this true time its clock showed clock_local; since then it runs off by ppm */
     int64_t clock_local;

@@ -4,10 +4,12 @@
  */
 #include "daemon/commands/commands.h"
 
+#include "base/histogram.h"
 #include "base/quantity.h"
 #include "cubeway/version.h"
 #include "daemon/host/transit.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -299,6 +301,50 @@ void cmd_counters(struct request *r)
                          ls_count(node_linkstate(s->node), (enum ls_counter)c));
         }
         transit_counts(host_transit(s->host), s->node, tell_relay, &visit);
+    }
+    request_done(r, 0);
+}
+
+/* ---- times -------------------------------------------------------------------------------------------------------- */
+
+struct time_visit {
+    struct request *r;
+    cw_coord server;
+    const char *service; /* NULL: all */
+};
+
+static void tell_times(void *context, const char *service, const char *upcall, const struct histogram *h)
+{
+    const struct time_visit *visit = context;
+    if (h->count == 0 || (visit->service != NULL && strcmp(service, visit->service) != 0)) {
+        return;
+    }
+    request_server(visit->r, "server", visit->server);
+    request_text(visit->r, "service", service);
+    request_text(visit->r, "upcall", upcall);
+    request_integer(visit->r, "calls", (int64_t)h->count);
+    request_integer(visit->r, "mean_ns", (int64_t)(h->sum_ns / h->count));
+    request_integer(visit->r, "half_ns", histogram_quantile(h, 500));
+    request_integer(visit->r, "most_ns", histogram_quantile(h, 990));
+    request_integer(visit->r, "longest_ns", histogram_quantile(h, 1000));
+    request_row(visit->r);
+}
+
+void cmd_service_times(struct request *r)
+{
+    const struct request_line *line = request_line(r);
+    const char *service = line->argc > 0 ? line->argv[0] : NULL;
+    struct commands_scope scope;
+    if (!commands_scope(r, &scope)) {
+        return;
+    }
+    if (service != NULL && host_service_find(commands_host(r), service) == NULL) {
+        request_refuse(r, -ENOENT, "no service '%.31s' runs here; cwctl services lists those that do", service);
+        return;
+    }
+    for (struct host_server *s; (s = commands_next(r, &scope)) != NULL;) {
+        struct time_visit visit = {r, s->self, service};
+        node_upcalls(s->node, tell_times, &visit);
     }
     request_done(r, 0);
 }

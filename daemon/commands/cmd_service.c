@@ -75,6 +75,7 @@ static void refuse_unknown(struct request *r, const char *name)
 
 static void tell_service(struct request *r, const struct host *h, const struct node_service_info *info)
 {
+    char options[CONTROL_WHY];
     const struct host_service *service = host_service_find(h, info->name);
     request_text(r, "service", info->name);
     request_integer(r, "job", info->job);
@@ -88,6 +89,7 @@ static void tell_service(struct request *r, const struct host *h, const struct n
     request_text(r, "drop", drop_words[info->policy.drop]);
     request_text(r, "build", service != NULL ? service->build : "");
     request_text(r, "file", service != NULL ? service->file : "");
+    request_text(r, "options", service != NULL ? host_service_options(service, options, sizeof options) : "");
     request_integer(r, "in_hand", info->in_hand);
     request_integer(r, "timers", info->timers);
     request_integer(r, "calls", info->calls);
@@ -377,15 +379,18 @@ static bool tell_grant(const struct relay *relay)
     if (!grant) {
         return false;
     }
-    char from[JOB_NAME], to[JOB_NAME], process[24] = "all";
+    /* All ports of its own job: with this one alone its next command would be refused for the next port. */
+    char from[JOB_NAME], to[JOB_NAME], port[40] = "";
     name_of_job(relay->server->host, row->source_job, from);
     name_of_job(relay->server->host, row->job, to);
-    if (!row->key && row->job != row->source_job) {
-        snprintf(process, sizeof process, "%" PRIu32, row->process);
+    if (row->job != row->source_job && row->key) {
+        snprintf(port, sizeof port, ":all:%u", row->port);
+    } else if (row->job != row->source_job) {
+        snprintf(port, sizeof port, ":%" PRIu32 ":%u", row->process, row->port);
     }
     request_refuse(relay->r, -EACCES,
-                   "the service's job has no privilege to send there: cwctl job grant %s %s:%s:%u gives it", from, to,
-                   process, row->port);
+                   "the service's job has no privilege to send there: cwctl job grant %s %s%s gives it", from, to,
+                   port);
     return true;
 }
 
@@ -481,7 +486,7 @@ static void refuse_word(struct request *r, const char *service, const cw_command
     }
 }
 
-/* Is it a command that the service declares, with as many words as that takes at least? False: refused. */
+/* Is it a command that the service declares, with words behind it that fit what it declares? False: refused. */
 static bool check_words(struct request *r, const char *service, int argc, const char *const *argv)
 {
     const cw_command *commands = declared(commands_host(r), service);
@@ -496,6 +501,15 @@ static bool check_words(struct request *r, const char *service, int argc, const 
     }
     if (argc - used < table_least(c)) {
         request_refuse(r, -EINVAL, "usage: %s %s %s", service, c->words, c->arguments);
+        return false;
+    }
+    char expected[TABLE_EXPECTED];
+    int odd = table_misfit(c, argc - used, argv + used, expected);
+    if (odd >= 0) {
+        const char *arguments = c->arguments != NULL ? c->arguments : "";
+        request_refuse(r, -EINVAL, "'%.40s' is %s%s; usage: %s %s%s%s", argv[used + odd],
+                       expected[0] != '\0' ? "not " : "a word too many", expected, service, c->words,
+                       arguments[0] != '\0' ? " " : "", arguments);
         return false;
     }
     return true;

@@ -31,6 +31,7 @@ static const struct request_command commands[] = {
     {"service-unload", "NAME", "", "stop a service", 1, 1, cmd_service_unload},
     {"service-weight", "NAME [WEIGHT]", "background queue_packets queue_bytes drop", "a service's share of the links",
      1, 2, cmd_service_weight},
+    {"service-times", "[NAME]", "", "how long calls of services held the server's thread", 0, 1, cmd_service_times},
     {"service", "NAME WORDS..", "", "a command of a service's own", 1, REQUEST_LINE_WORDS, cmd_service},
     {"service-help", "NAME", "", "the commands that a service has of its own", 1, 1, cmd_service_help},
     {"file-send", "SERVERS..|all|GROUP", "name mode keep progress no_wait",

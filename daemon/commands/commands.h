@@ -72,6 +72,7 @@ void commands_relay(struct request *r, struct host_server *server, const char *s
 void cmd_status(struct request *r);
 void cmd_links(struct request *r);
 void cmd_counters(struct request *r);
+void cmd_service_times(struct request *r);
 void cmd_drops(struct request *r);
 /* cmd_view.c */
 void cmd_servers(struct request *r);

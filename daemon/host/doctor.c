@@ -383,12 +383,32 @@ static void tell_about(const struct host *h, const struct rows_reader *out, cons
     out->row(out->context);
 }
 
+/* The services that came from files: who asks several servers looks for one that lacks what the others run. */
+static void tell_services(const struct host *h, const struct rows_reader *out, const char *self)
+{
+    for (unsigned i = 0; i < host_service_count(h); i++) {
+        const struct host_service *service = host_service_at(h, i);
+        char options[DOCTOR_TEXT];
+        if (service->file[0] == '\0') {
+            continue;
+        }
+        out->text(out->context, "server", self);
+        out->text(out->context, "part", "service");
+        out->text(out->context, "service", service->table->name);
+        out->text(out->context, "build", service->build);
+        out->text(out->context, "file", service->file);
+        out->text(out->context, "options", host_service_options(service, options, sizeof options));
+        out->row(out->context);
+    }
+}
+
 unsigned doctor_look(struct host_server *s, const struct rows_reader *out)
 {
     struct doctor d = {.s = s, .out = out, .link = CW_LINK_SELF};
     d.ls = node_linkstate(s->node);
     torus_format(s->self, d.self);
     tell_about(s->host, out, d.self);
+    tell_services(s->host, out, d.self);
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         ls_link_info(d.ls, link, &d.info[link]);
     }
@@ -401,6 +421,7 @@ unsigned doctor_look(struct host_server *s, const struct rows_reader *out)
     tell_cut_off(&d);
     doctor_flaps(&d);
     doctor_cables(&d);
+    doctor_hold(&d);
     look_at_counters(&d);
     if (s->host->boot != NULL) {
         look_at_bootstrap(&d, s->host->boot);

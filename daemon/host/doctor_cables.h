@@ -23,6 +23,7 @@ struct doctor {
     cw_links flapped;     /* their flaps are to be told: for doctor_flaps() */
     cw_links stood;       /* they went down last because this server stood still */
     unsigned stood_flaps; /* so many of the flaps of each of these are explained by that */
+    bool held;            /* it was told that a service held the thread */
     unsigned found;       /* findings that are more than a note */
     cw_link link;         /* of the finding under way */
 };

@@ -19,6 +19,8 @@ static unsigned size_of(cw_links links)
     return (unsigned)__builtin_popcount(links);
 }
 
+static const cw_span lately = CW_MINUTES(10); /* a hold that ended before is told by the events alone */
+
 /*
  * The bound for "at one instant". A server that stood still notices in one turn of its loop that its lease has run out,
  * and lets go of all links then; when it stood still for hardly longer than `dead`, it hears within an interval of
@@ -102,6 +104,13 @@ static const struct host_hold *held_by(const struct doctor *d, const struct fall
     return holds_between(host_holds(d->s->host), from, cw_time_add(fall->last, instant(d)));
 }
 
+static void tell_author(struct doctor *d, const struct host_hold *hold)
+{
+    d->out->text(d->out->context, "service", hold->service);
+    doctor_advise(d, "tell the author of %s: what takes long goes to cw_offload() (docs/writing-a-service.md)",
+                  hold->service);
+}
+
 static void tell_hold(struct doctor *d, const struct fall *fall, const struct host_hold *hold, bool rest)
 {
     char lasted[QUANTITY_TEXT], ago[QUANTITY_TEXT];
@@ -112,9 +121,26 @@ static void tell_hold(struct doctor *d, const struct fall *fall, const struct ho
                "service %s held the thread for %s in %s, %s ago, and nothing else of the server ran meanwhile",
                size_of(fall->links), size_of(fall->links) < plugged(d) ? " that were up" : "",
                rest ? " and rest now" : " lately", hold->service, lasted, hold->upcall, ago);
-    d->out->text(d->out->context, "service", hold->service);
-    doctor_advise(d, "tell the author of %s: what takes long goes to cw_offload() (docs/writing-a-service.md)",
-                  hold->service);
+    d->held = true;
+    tell_author(d, hold);
+}
+
+/* A hold that no link fell to, as in a process with all servers, or that ended before its links fell again. */
+void doctor_hold(struct doctor *d)
+{
+    const cw_server self = torus_id(host_torus(d->s->host), d->s->self);
+    const struct host_hold *hold = holds_last(host_holds(d->s->host), self, instant(d));
+    char lasted[QUANTITY_TEXT], ago[QUANTITY_TEXT];
+    if (d->held || hold == NULL || cw_time_since(host_now(d->s->host), hold->ended).ns > lately.ns) {
+        return;
+    }
+    quantity_span_format(CW_MS(cw_span_ms(hold->lasted)), lasted);
+    quantity_span_format(CW_SEC(cw_time_since(host_now(d->s->host), hold->ended).ns / CW_NS_PER_SEC), ago);
+    doctor_say(d, DOCTOR_WARNING, "held", CW_LINK_SELF,
+               "service %s held the thread for %s in %s, %s ago, and nothing else of the server ran meanwhile: "
+               "neighbours count a server out after timers.dead",
+               hold->service, lasted, hold->upcall, ago);
+    tell_author(d, hold);
 }
 
 void doctor_stall(struct doctor *d)

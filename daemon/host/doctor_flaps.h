@@ -13,6 +13,8 @@
 
 /* Says that this server stood still, if it did. d->stood: the links that went down by that. Call before the others. */
 void doctor_stall(struct doctor *d);
+/* Says that a service held the thread for longer than timers.dead lately, unless doctor_stall() has said so. */
+void doctor_hold(struct doctor *d);
 /* The link went down lately: it is told with others by doctor_flaps(), unless standing still explains all of it. */
 void doctor_flapped(struct doctor *d, cw_link link);
 /* Call once, after all links: one finding for each neighbour that is the cause, or for each cable. */

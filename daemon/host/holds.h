@@ -36,18 +36,21 @@ struct host_holds {
 /* For how long the calling thread has waited for a processor in its life; 0 where the kernel does not count that. */
 int64_t holds_waited_ns(void);
 
-/* Call about once a second, outside of upcalls: waits before that time do not excuse a service later. */
+/* Call when it is due, outside of upcalls: waits before that time do not excuse a service later. */
 void holds_look(struct host_holds *h, cw_time now, int64_t waited_ns);
 bool holds_is_due(const struct host_holds *h, cw_time now);
 
 /*
  * An upcall of a service took that long, and has just ended. False, and nothing is kept: for half of that time or more
- * the thread may have waited for a processor, so that the machine is the cause.
+ * the thread may have waited for a processor, and without that the upcall was shorter than `enough`, so that the
+ * machine is the cause.
  */
-bool holds_note(struct host_holds *h, const struct host_hold *hold, int64_t waited_ns);
+bool holds_note(struct host_holds *h, const struct host_hold *hold, cw_span enough, int64_t waited_ns);
 
 /* For how long services held the thread in holds that ended after `from`. */
 cw_span holds_since(const struct host_holds *h, cw_time from);
+/* The last one of that server's services that took as long as `enough`; NULL: there is none. Borrowed as below. */
+const struct host_hold *holds_last(const struct host_holds *h, cw_server server, cw_span enough);
 /* The last one that ended between these instants; NULL: none did. Borrowed until the next holds_note(). */
 const struct host_hold *holds_between(const struct host_holds *h, cw_time from, cw_time to);
 

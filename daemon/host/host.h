@@ -241,6 +241,8 @@ unsigned host_service_count(const struct host *h);
 /* index: below the count, in the order in which services came. Borrowed until a service comes or goes. */
 const struct host_service *host_service_at(const struct host *h, unsigned index);
 const struct host_service *host_service_find(const struct host *h, const char *name);
+/* Writes the options that it was given, "name=value name=value", cut to the room, and gives out. */
+const char *host_service_options(const struct host_service *service, char *out, size_t room);
 /* What is told of a service's module. */
 struct host_service_about {
     char name[TABLE_NAME_MAX + 1], version[32], build[LOADER_BUILD_ID];

@@ -109,7 +109,7 @@ struct pump_server {
 
 /* A service that runs on every server of the process. */
 struct host_module {
-    struct host_service face;
+    struct host_service face;     /* first */
     struct loader_module loaded;  /* handle NULL: built in */
     struct host_network *network; /* of its own; NULL: it is no network that the configuration adds */
     unsigned options;
@@ -172,6 +172,7 @@ struct host {
     struct host_module previous; /* what the last reload replaced; its handle is NULL: nothing */
     struct host_module *opening; /* asks for its options at this moment, and is not in module[] yet; NULL: none does */
     struct host_hints *hints;    /* of `opening`; NULL as that is */
+    char refusal[HOST_WHY];      /* what the service that was opened last logged as an error meanwhile; "": nothing */
     void (*services_changed)(void *context, struct host *h);
     void *services_context;
 
@@ -222,6 +223,12 @@ void host_end_node(struct pump_server *s);
 /* host.c */
 /* The torus and the server's place in it have become known: opens the nodes. 0 or -errno and why. */
 CW_MUST_CHECK int host_place(struct host *h, cw_dims dims, cw_coord self, char why[static HOST_WHY]);
+
+/* module_options.c */
+/* An option that the service did not ask for while it opened: it knows none of that name. NULL: it asked for all. */
+const struct config_option *host_unknown_option(const struct host_module *m);
+/* A service has logged that: as an error while it is opened, it is why it refuses to run. */
+void host_note_refusal(struct host *h, const char *service, cw_level level, const char *text);
 
 /* modules.c */
 /* Puts what the host's parts offer to services into h->object. */

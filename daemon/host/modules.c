@@ -2,7 +2,6 @@
 /* modules.c - services come and go, on all servers of the process at once or on none. */
 #include "daemon/host/internal.h"
 
-#include "base/nearest.h"
 #include "daemon/host/events.h"
 #include "daemon/host/file_host.h"
 #include "daemon/host/job_host.h"
@@ -85,63 +84,11 @@ const struct host_service *host_service_find(const struct host *h, const char *n
     return NULL;
 }
 
-static const char *pair_nth(const void *context, size_t i)
-{
-    return ((const char *const *)context)[i];
-}
-
-/* The service knows an option of this name: was it perhaps meant by one that was given? */
-static void take_hint(struct host_hints *hints, const struct host_module *m, const char *name)
-{
-    for (unsigned i = 0; i < m->options && strlen(name) < CONFIG_OPTION_NAME; i++) {
-        const char *const two[] = {name, hints->near[i]};
-        const char *given = m->option[i].name;
-        if (nearest_name(given, strlen(given), pair_nth, two, hints->near[i][0] != '\0' ? 2 : 1) == name) {
-            snprintf(hints->near[i], CONFIG_OPTION_NAME, "%s", name);
-        }
-    }
-}
-
-static const char *option_of(struct host_module *m, const char *name)
-{
-    for (unsigned i = 0; i < m->options; i++) {
-        if (strcmp(m->option[i].name, name) == 0) {
-            m->asked |= UINT32_C(1) << i;
-            return m->option[i].value;
-        }
-    }
-    return NULL;
-}
-
-const char *host_option(void *context, const char *service, const char *name)
-{
-    struct host *h = context;
-    struct host_module *m = h->opening;
-    if (m == NULL || strcmp(m->face.table->name, service) != 0) {
-        m = find(h, service);
-    } else if (h->hints != NULL) {
-        take_hint(h->hints, m, name);
-    }
-    const char *value = m != NULL ? option_of(m, name) : NULL;
-    return value == NULL && strcmp(name, "cluster") == 0 ? h->cluster : value;
-}
-
-/* An option that the service did not ask for while it opened: it knows none of that name. NULL: it asked for all. */
-static const struct config_option *unknown_option(const struct host_module *m)
-{
-    for (unsigned i = 0; i < m->options; i++) {
-        if (!(m->asked & UINT32_C(1) << i)) {
-            return &m->option[i];
-        }
-    }
-    return NULL;
-}
-
 static int add_one(struct host *h, struct node *n, struct host_module *m, cw_time now)
 {
     m->asked = 0;
     int rc = node_service_add(n, m->face.table, now);
-    const struct config_option *unknown = unknown_option(m);
+    const struct config_option *unknown = host_unknown_option(m);
     if (rc == 0 && unknown != NULL) {
         LOG(h->log, CW_LOG_ERROR, "a service does not know an option that it was given",
             {"service", m->face.table->name}, {"option", unknown->name});
@@ -214,11 +161,12 @@ static const char *refusal(int rc)
 
 static int add_to_all(struct host *h, struct host_module *m, char why[static HOST_WHY])
 {
+    h->refusal[0] = '\0';
     for (unsigned i = 0; i < h->count; i++) {
         struct pump_server *s = &h->server[i];
         int rc = s->face.node == NULL ? 0 : add_one(h, s->face.node, m, clock_now());
         if (rc < 0) {
-            const struct config_option *unknown = rc == -ENOKEY ? unknown_option(m) : NULL;
+            const struct config_option *unknown = rc == -ENOKEY ? host_unknown_option(m) : NULL;
             if (rc != -EEXIST && unknown == NULL) {
                 (void)node_service_remove(s->face.node, m->face.table->job, clock_now());
             }
@@ -229,7 +177,8 @@ static int add_to_all(struct host *h, struct host_module *m, char why[static HOS
                                unknown->name, near[0] != '\0' ? "; did you mean " : "", near,
                                near[0] != '\0' ? "?" : "");
             }
-            return because(rc, why, "service %s: %s", m->face.table->name, refusal(rc));
+            bool said = h->refusal[0] != '\0'; /* the service has said why, and in words that its users know */
+            return because(rc, why, "service %s: %s", m->face.table->name, said ? h->refusal : refusal(rc));
         }
         host_after(&s->face, CW_LINKS_NONE);
     }
@@ -307,6 +256,23 @@ static void describe(const struct host_module *m, struct host_service_about *out
     snprintf(out->build, sizeof out->build, "%s", m->face.build);
 }
 
+/* Who loads the next build while the last one runs is told of the command for that. */
+static int tell_exists(const struct host_module *m, const cw_service *other, char why[static HOST_WHY])
+{
+    const char *name = m->face.table->name;
+    if (builtin_service(name) != NULL) {
+        return because(-EEXIST, why, "service %s: %s", name, refusal(-EEXIST));
+    }
+    if (strcmp(other->name, name) != 0) {
+        return because(-EEXIST, why, "service %s: its job %u is that of %s, which runs already", name,
+                       m->face.table->job, other->name);
+    }
+    return because(-EEXIST, why,
+                   "service %s: it runs already: \"services reload\" puts another build in its place, \"services "
+                   "unload\" ends it",
+                   name);
+}
+
 static int check_fresh(struct host *h, const struct host_module *m, char why[static HOST_WHY])
 {
     if (h->module_count == HOST_SERVICES) {
@@ -315,7 +281,7 @@ static int check_fresh(struct host *h, const struct host_module *m, char why[sta
     for (unsigned i = 0; i < h->module_count; i++) {
         const cw_service *other = h->module[i].face.table;
         if (strcmp(other->name, m->face.table->name) == 0 || other->job == m->face.table->job) {
-            return because(-EEXIST, why, "service %s: %s", m->face.table->name, refusal(-EEXIST));
+            return tell_exists(m, other, why);
         }
     }
     return 0;
@@ -499,16 +465,17 @@ int host_service_load_with(struct host *h, const char *name, const char *file, c
     struct host_module m = {.face.policy = policy != NULL ? *policy : default_policy(h)};
     CHECK(count <= CONFIG_OPTIONS);
     why[0] = '\0';
-    if (h->module_count == HOST_SERVICES) {
-        return because(-ENOSPC, why, "%d services run already, no more can", HOST_SERVICES);
-    }
     int rc = open_module(h, &m, name, file, why);
     if (rc < 0) {
         return rc;
     }
-    if (keep_options(&m, options, count) < 0) {
+    rc = check_fresh(h, &m, why);
+    if (rc == 0 && keep_options(&m, options, count) < 0) {
+        rc = because(-ENOMEM, why, "out of memory");
+    }
+    if (rc < 0) {
         close_module(&m);
-        return because(-ENOMEM, why, "out of memory");
+        return rc;
     }
     struct host_hints hints = {.near = {""}};
     h->opening = &m;

@@ -463,7 +463,7 @@ bool host_log_neighbours(struct host *h)
 static void note_hold(struct host *h, cw_coord at, const struct host_hold *hold)
 {
     char lasted[QUANTITY_TEXT];
-    if (holds_note(&h->holds, hold, holds_waited_ns())) {
+    if (holds_note(&h->holds, hold, h->config.timers.dead, holds_waited_ns())) {
         show_span(hold->lasted, lasted);
         events_add(h->events, &at, hold->service, "held the thread for %s in %s", lasted, hold->upcall);
     }
@@ -493,6 +493,7 @@ void viewlog_service(void *context, const struct node *n, cw_level level, const 
     (void)now;
     cw_coord at = torus_coord(&h->torus, node_self(n));
     torus_format(at, self);
+    host_note_refusal(h, service, level, text);
     if (h->said != NULL) {
         h->said(h->said_context, service, text);
     }

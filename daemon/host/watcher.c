@@ -117,7 +117,7 @@ static void tell_daemon(const struct hang *h, int signal)
 }
 
 /* Every WATCHER_EVERY_MS. What the daemon writes meanwhile may be seen or not: the next look sees it. */
-static void look_for_hang(struct hang *h, const volatile struct shared *shared)
+static void look_for_hang(struct hang *h, volatile struct shared *shared)
 {
     const int64_t every = CW_MS(WATCHER_EVERY_MS).ns, limit = shared->limit_ns;
     uint64_t moves = shared->mark.moves;
@@ -133,6 +133,7 @@ static void look_for_hang(struct hang *h, const volatile struct shared *shared)
     }
     h->held_ns += every;
     if (limit > 0 && h->held_ns >= limit) {
+        shared->mark.watchdog_ns = h->held_ns; /* its last words say that it was ended, and did not crash */
         tell_daemon(h, SIGABRT);
         h->held_ns = 0; /* it dies of it, or is asked again */
     } else if (h->held_ns >= h->next_ns) {

@@ -171,6 +171,17 @@ void *expiry_find(const struct expiry *t, uint32_t handle)
     return item->handle == handle ? item : NULL;
 }
 
+bool expiry_was_given(const struct expiry *t, uint32_t handle)
+{
+    uint32_t index = index_of(t, handle);
+    if (handle == 0 || index >= t->fresh) {
+        return false;
+    }
+    const struct expiry_item *item = item_at(t, index);
+    uint32_t first = first_handle(t, index);
+    return handle == item->handle || handle - first < (item->handle != 0 ? item->handle : item->next) - first;
+}
+
 void expiry_move(struct expiry *t, void *taken, cw_time at)
 {
     struct expiry_item *item = taken;

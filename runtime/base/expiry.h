@@ -70,6 +70,8 @@ void *expiry_take(struct expiry *t, cw_time at);
 void expiry_give(struct expiry *t, void *item);
 /* Borrows the item with that handle; NULL when there is none, or no longer one. */
 void *expiry_find(const struct expiry *t, uint32_t handle);
+/* True when an item with that handle is taken, or was taken at some time since expiry_open(). */
+bool expiry_was_given(const struct expiry *t, uint32_t handle);
 /* Sets another end for the item, which counts as set last. */
 void expiry_move(struct expiry *t, void *item, cw_time at);
 

@@ -41,6 +41,11 @@ struct upcall_mark {
     cw_coord server;
     cw_time now;    /* the node's time in the upcall: that of the entry under way */
     uint64_t moves; /* grows whenever an upcall begins or ends */
+    /* The upcall that ended last: for who finds a thread that goes from one to the next for ever. NULL: none did. */
+    const char *last; /* borrowed as long as the service runs */
+    enum upcall last_upcall;
+    /* Not 0: the process is being ended because the upcall has lasted for that long. A watchdog writes it. */
+    int64_t watchdog_ns;
 };
 
 /* How long the upcalls of one service took. Zeroed is an empty set; a histogram is allocated for its first time. */

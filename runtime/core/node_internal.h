@@ -43,6 +43,8 @@ enum {
      */
     NODE_GATE_FRAMES = 64,
     NODE_GATHER_MAX = 512,     /* bytes: packets up to this size are gathered into one frame */
+    NODE_MISUSES = 16,         /* kinds of misuse whose lines in the log are counted */
+    NODE_MISUSE_LINES = 20,    /* that are logged of one kind, of one service on one server */
     NODE_LOCAL_BURST = 256,    /* packets to ourselves that one entry delivers; the others in the entry after */
     NODE_LOCAL_MAX = 4096,     /* packets to ourselves that may wait */
     NODE_HANDS_MAX = 4096,     /* packets in one service's hands: made or kept, and not yet sent or freed */
@@ -109,6 +111,10 @@ struct cw_svc {
     struct histogram_set histograms;
     struct upcall_times times;
     uint64_t misuses;
+    /* Of the sentences that strict mode has logged, by what they are about: the hash of the words before the colon. */
+    struct {
+        uint32_t about, lines;
+    } logged[NODE_MISUSES];
     uint32_t answered[NODE_ANSWERED]; /* strict: the latest rights to answer that it has used, in a ring */
     uint32_t answers;                 /* how many it has used */
     cw_service own_table;             /* the table that it came with, as this build knows tables */
@@ -251,6 +257,8 @@ void node_upcall_took(struct cw_svc *svc, enum upcall upcall, int64_t began_ns);
 static inline void node_upcall_end(struct cw_svc *svc, enum upcall upcall, struct node_outer outer)
 {
     struct upcall_mark *mark = svc->node->mark;
+    mark->last = svc->table->name;
+    mark->last_upcall = upcall;
     mark->service = outer.service;
     mark->upcall = outer.upcall;
     mark->moves++;
@@ -380,7 +388,10 @@ static inline void node_poison(const struct node *n, struct cw_packet *p)
 }
 
 /* node_services.c */
-/* Counts a misuse of the service API; strict: logs the sentence, which begins with the function's name. */
+/*
+ * Counts a misuse of the service API; strict: logs the sentence, which begins with the function's name and a colon. A
+ * service that goes wrong in a loop would fill a disk: of each function the first NODE_MISUSE_LINES are logged.
+ */
 void node_misuse(struct cw_svc *svc, const char *sentence);
 /* Calls on_writable() of the services in `writable`. */
 void node_wake_writers(struct node *n);

@@ -383,12 +383,41 @@ bool node_service_at(const struct node *n, unsigned i, struct node_service_info 
     return false;
 }
 
+/* How many lines of that kind were logged before. Kinds beyond those that are counted share the last place. */
+static uint32_t count_line(struct cw_svc *svc, const char *sentence)
+{
+    uint32_t about = UINT32_C(2166136261), i = 0; /* FNV-1a */
+    for (const char *c = sentence; *c != '\0' && *c != ':'; c++) {
+        about = (about ^ (uint8_t)*c) * UINT32_C(16777619);
+    }
+    while (i < NODE_MISUSES - 1 && svc->logged[i].lines > 0 && svc->logged[i].about != about) {
+        i++;
+    }
+    svc->logged[i].about = about;
+    uint32_t lines = svc->logged[i].lines;
+    svc->logged[i].lines += lines <= NODE_MISUSE_LINES;
+    return lines;
+}
+
 void node_misuse(struct cw_svc *svc, const char *sentence)
 {
     const struct node *n = svc->node;
     svc->misuses++;
-    if (n->config.strict && n->env.watch.log != NULL) {
+    if (!n->config.strict || n->env.watch.log == NULL) {
+        return;
+    }
+    uint32_t lines = count_line(svc, sentence);
+    if (lines < NODE_MISUSE_LINES) {
         n->env.watch.log(n->env.watch.context, n, CW_LOG_ERROR, svc->table->name, sentence, n->now);
+    } else if (lines == NODE_MISUSE_LINES) {
+        char text[120] = "";
+        size_t length = 0;
+        for (; length < 40 && sentence[length] != '\0' && sentence[length] != ':'; length++) {
+            text[length] = sentence[length];
+        }
+        static const char more[] = ": misused again; from now on this is counted (cwctl services), and not logged";
+        memcpy(text + length, more, sizeof more);
+        n->env.watch.log(n->env.watch.context, n, CW_LOG_ERROR, svc->table->name, text, n->now);
     }
 }
 

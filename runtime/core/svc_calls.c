@@ -320,6 +320,9 @@ static void look_at_misuse(struct cw_svc *svc, uint32_t handle)
             return;
         }
     }
+    if (!expiry_was_given(&svc->node->nmu.responses.table, handle)) {
+        node_misuse(svc, "cw_reply: no request came with this right: it is none that cw_rx.call ever was");
+    }
 }
 
 int cw_reply(cw_svc *s, uint32_t handle, int status, cw_packet *p)

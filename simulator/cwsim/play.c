@@ -25,7 +25,9 @@ struct player {
     struct book_grant grants[SCENARIO_GRANTS_MAX];
     unsigned modules;
     bool asked[SCENARIO_OPTIONS_MAX]; /* options that some service asked for */
-    int failed;                       /* of what happens inside the run: -errno */
+    char refusal[240];                /* what a service logged as an error first, before all had started */
+    bool started;
+    int failed; /* of what happens inside the run: -errno */
 };
 
 static const char *option_of(void *context, const char *service, const char *name)
@@ -45,8 +47,11 @@ static const char *option_of(void *context, const char *service, const char *nam
 static void on_started(struct world *w, void *arg)
 {
     struct player *p = arg;
+    p->started = true;
     if (world_running(w) == 0) {
-        fprintf(p->options->errors, "cwsim: no server runs: a service did not open (an option of it may be wrong)\n");
+        bool said = p->refusal[0] != '\0';
+        fprintf(p->options->errors, "cwsim: no server runs: %s\n",
+                said ? p->refusal : "a service did not open (an option of it may be wrong)");
         p->failed = -EINVAL;
     }
     for (unsigned i = 0; i < p->s->options && p->failed == 0; i++) {
@@ -88,6 +93,14 @@ static void on_frame(void *context, cw_server s, cw_link link, const struct cw_p
     capture_frame(p->capture, s, link, frame, now, flight);
 }
 
+/* A service that refuses to open says why in the log, the same on each server. */
+static void note_refusal(struct player *p, cw_level level, const char *service, const char *text)
+{
+    if (!p->started && level == CW_LOG_ERROR && service != NULL && p->refusal[0] == '\0') {
+        snprintf(p->refusal, sizeof p->refusal, "service %s: %s", service, text);
+    }
+}
+
 static void on_log(void *context, cw_server s, cw_level level, const char *service, const char *text, cw_time now)
 {
     static const char *const levels[] = {
@@ -95,6 +108,7 @@ static void on_log(void *context, cw_server s, cw_level level, const char *servi
     struct player *p = context;
     char server[TORUS_TEXT];
     torus_format(torus_coord(world_torus(p->trial.world), s), server);
+    note_refusal(p, level, service, text);
     fprintf(p->options->errors, "%10lld.%03lld us  %-8s %-5s %s: %s\n", (long long)(now.ns / 1000),
             (long long)(now.ns % 1000), server, levels[level], service != NULL ? service : "node", text);
 }
@@ -105,6 +119,13 @@ static void on_error(void *context, cw_server s, cw_level level, const char *ser
     if (level == CW_LOG_ERROR) {
         on_log(context, s, level, service, text, now);
     }
+}
+
+/* Of a run that shows no log. */
+static void on_quiet(void *context, cw_server s, cw_level level, const char *service, const char *text, cw_time now)
+{
+    (void)s, (void)now;
+    note_refusal(context, level, service, text);
 }
 
 static void on_server(void *context, cw_server s, enum world_server_state state, cw_time now)
@@ -120,8 +141,8 @@ static int watch(struct player *p)
     if (p->options->log) {
         w.log = on_log;
         w.server = on_server;
-    } else if (trial_strict()) {
-        w.log = on_error;
+    } else {
+        w.log = trial_strict() ? on_error : on_quiet;
     }
     int rc = 0;
     if (p->options->capture != NULL) {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* asprintf */
 /* cmd_ctl.c - cwctl for the daemons of a lab: ctl, capture. */
+#include "testbed/cwlab/command.h"
 #include "testbed/cwlab/lend.h"
+#include "testbed/cwlab/remember.h"
 #include "testbed/cwlab/target.h"
 #include "testbed/grants.h"
 
@@ -114,6 +116,54 @@ static int run_cwctl(const struct program_command *self, const struct target *t,
     return code;
 }
 
+/* `services load` and its like: what then runs is to run in the next life of a daemon, too. */
+static bool changes_services(const struct target *t)
+{
+    static const char *const words[] = {"load", "reload", "unload", "weight"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (t->words > 2 && strcmp(t->word[0], "services") == 0 && strcmp(t->word[1], words[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+struct living {
+    struct target *t;
+    unsigned left_out;
+};
+
+static void leave_out_dead(void *context, const struct message *row)
+{
+    struct living *l = context;
+    const char *server = message_get_text(row, "server", ""), *state = message_get_text(row, "state", "");
+    cw_coord c;
+    if (strcmp(state, "dead") != 0 || torus_parse(&l->t->lab.torus, server, strlen(server), &c) < 0) {
+        return;
+    }
+    cw_server s = torus_id(&l->t->lab.torus, c);
+    if (l->t->who[s]) {
+        l->t->who[s] = false;
+        l->t->count--;
+        l->left_out++;
+        fprintf(stderr, "cwlab ctl: %s is dead: it runs what the others run when it is restored\n", server);
+    }
+}
+
+/* All servers are meant: those that are dead learn of it when they are restored. */
+static int leave_dead_in_peace(const struct program_command *self, struct target *t)
+{
+    struct living l = {t, 0};
+    if (t->count < t->lab.torus.servers || t->lab.driver != LAB_NETNS) {
+        return PROGRAM_GO;
+    }
+    int code = command_keeper(self, &t->lab, "status", 0, NULL, leave_out_dead, &l);
+    if (code == 0 && t->count == 0) {
+        return program_refuse(self, "all servers of lab %s are dead", t->lab.name);
+    }
+    return code == 0 ? PROGRAM_GO : code;
+}
+
 static int ctl(const struct program_command *self, int argc, char **argv)
 {
     struct target t;
@@ -132,8 +182,15 @@ static int ctl(const struct program_command *self, int argc, char **argv)
             t.count += (unsigned)target_mark(&t.lab.torus, "all", t.who);
         }
     }
+    bool services = code == PROGRAM_GO && changes_services(&t);
+    if (services) {
+        code = leave_dead_in_peace(self, &t);
+    }
     if (code == PROGRAM_GO) {
         code = run_cwctl(self, &t, t.word, t.words);
+    }
+    if (services && remember_services(&t.lab) < 0) {
+        fprintf(stderr, "cwlab ctl: a server that is restored will not run this: %s cannot be written\n", t.lab.folder);
     }
     target_close(&t);
     return code;
@@ -149,7 +206,8 @@ const struct program_command command_ctl = {
             "object with the server in it. 0,*,* (in quotes) means all servers of that plane. The exit code is\n"
             "cwctl's; of several servers 0 if each gave 0, their code if those that failed gave the same one, or 1.\n"
             "--name may stand anywhere, but not behind 'service' and 'services load', where it is cwctl's.\n"
-            "A daemon that is just starting is waited for.",
+            "A daemon that is just starting is waited for. What services load, reload and unload change holds for\n"
+            "servers that are restored, too.",
     .example = "  cwlab ctl 0,0,0 links\n"
                "  cwlab ctl 0,0,0 ping 2,2,2 --count 5\n"
                "  cwlab ctl all status\n"

@@ -59,10 +59,6 @@ static char *find_module(const struct program_command *self, const char *word)
         program_refuse(self, "--service %s", why);
         return NULL;
     }
-    if (builtin_service(module.service->name) != NULL) {
-        fprintf(stderr, "cwlab up: --service %s: its service %s takes the place of the one that is built in\n", word,
-                module.service->name);
-    }
     loader_close(&module);
     char *whole = realpath(word, NULL);
     if (whole != NULL && strlen(whole) >= LAB_PATH) {

@@ -104,12 +104,15 @@ bool explain_is_starved(const struct explain *e)
     return e->timed > 0 && e->seconds >= YOUNG_S && e->waited * 100 >= STARVED_PERCENT;
 }
 
-/* Where the last line begins that says in what the daemon crashed; NULL: none does. */
+/* Where the last line begins that says in what the daemon crashed, or was ended; NULL: none does. */
 static const char *crash_line(const char *text)
 {
+    static const char *const begins[] = {"crashed: ", "ended by the watchdog: "};
     const char *last = NULL;
-    for (const char *at = text; (at = strstr(at, "crashed: ")) != NULL; at++) {
-        last = at;
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+        for (const char *at = text; (at = strstr(at, begins[i])) != NULL; at++) {
+            last = last == NULL || at > last ? at : last;
+        }
     }
     while (last != NULL && last > text && last[-1] != '\n') {
         last--;

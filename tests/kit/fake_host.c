@@ -4,6 +4,7 @@
 #include "keyspace/key.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +86,7 @@ cw_packet *cw_packet_new(cw_svc *s, size_t length)
 
 cw_packet *cw_packet_new_padded(cw_svc *s, size_t length, size_t pad)
 {
-    if (length + pad > FAKE_MTU || s->packets >= s->packets_max) {
+    if (length > FAKE_MTU || pad > FAKE_MTU - length || s->packets >= s->packets_max) {
         return NULL;
     }
     cw_packet *p = take_packet(s, length, pad);
@@ -105,13 +106,16 @@ void cw_packet_free(cw_svc *s, cw_packet *p)
 uint8_t *cw_packet_data(cw_packet *p, size_t *length)
 {
     if (length != NULL) {
-        *length = p->length;
+        *length = p != NULL ? p->length : 0;
     }
-    return p->data;
+    return p != NULL ? p->data : NULL;
 }
 
 int cw_packet_resize(cw_packet *p, size_t length)
 {
+    if (p == NULL) {
+        return -EINVAL;
+    }
     if (length > p->capacity || length + p->pad > FAKE_MTU) {
         return -EMSGSIZE;
     }
@@ -124,7 +128,9 @@ int cw_packet_resize(cw_packet *p, size_t length)
 
 int cw_packet_trace(const cw_packet *p, unsigned i, cw_trace_hop *out)
 {
-    must(out->size == sizeof *out, "a service asks for a report without its size");
+    if (p == NULL || out == NULL || out->size < sizeof *out) {
+        return -EINVAL;
+    }
     if (i >= p->reports) {
         return -ENOENT;
     }
@@ -134,7 +140,7 @@ int cw_packet_trace(const cw_packet *p, unsigned i, cw_trace_hop *out)
 
 size_t cw_packet_pad(const cw_packet *p)
 {
-    return p->pad;
+    return p != NULL ? p->pad : 0;
 }
 
 size_t cw_mtu(const cw_svc *s)
@@ -145,40 +151,68 @@ size_t cw_mtu(const cw_svc *s)
 
 void cw_packet_keep(cw_packet *p)
 {
-    must(p->holder != NULL && p->holder->lent == p, "a service keeps a packet that was not lent");
-    p->kept = true;
+    if (p != NULL) {
+        must(p->holder != NULL && p->holder->lent == p, "a service keeps a packet that was not lent");
+        p->kept = true;
+    }
 }
 
 /* ---- Sending ----------------------------------------------------------------------------------------------------- */
 
+/* A packet of another, or of nobody, is a misuse; every other bad word gives what service.h says. */
 static int check_send(cw_svc *s, const cw_packet *p, const cw_to *to)
 {
-    must(p != NULL && p->holder == s, "a service sends a packet that is not its own");
+    must(p == NULL || p->holder == s, "a service sends a packet that is not its own");
+    if (p == NULL || to == NULL || to->job == 0) {
+        return -EINVAL;
+    }
     if (s->closing) {
         return -ESHUTDOWN;
     }
-    if (to->job == 0) {
-        return -EINVAL;
-    }
     if (to->kind == CW_TO_SERVER) {
         cw_server id = cw_server_id(s, to->server);
-        must(id == CW_SERVER_NONE || to->process == id || to->process == CW_PROCESS_ANY,
-             "a process is not the id of its server");
-        return id == CW_SERVER_NONE ? -EINVAL : s->down[id] ? -ENETUNREACH : 0;
+        if (id == CW_SERVER_NONE || (to->process != id && to->process != CW_PROCESS_ANY)) {
+            return -EINVAL;
+        }
+        return s->down[id] ? -ENETUNREACH : 0;
     }
     if (to->kind == CW_TO_LINK) {
-        must(to->link >= CW_LINK_COUNT || to->process == torus_neighbour(&s->torus, cw_server_id(s, s->self), to->link),
-             "a process is not the id of the neighbour");
-        return to->link >= CW_LINK_COUNT ? -EINVAL : s->up & cw_links_of(to->link) ? 0 : -ENETUNREACH;
+        if (to->link >= CW_LINK_COUNT || !(torus_links(&s->torus) & cw_links_of(to->link))) {
+            return -EINVAL;
+        }
+        cw_server there = torus_neighbour(&s->torus, cw_server_id(s, s->self), to->link);
+        if (to->process != there && to->process != CW_PROCESS_ANY) {
+            return -EINVAL;
+        }
+        return s->up & cw_links_of(to->link) ? 0 : -ENETUNREACH;
     }
     return to->kind == CW_TO_KEY ? 0 : -EINVAL;
+}
+
+/* As the runtime does: options of another size, way-points outside, a place that the service does not have. */
+static int check_options(const cw_svc *s, const cw_to *to, const cw_send_options *o)
+{
+    bool known = o->size == sizeof *o && o->waypoints <= CW_WAYPOINTS_MAX && (unsigned)o->place <= CW_PLACE_BACKGROUND;
+    if (!known || (o->waypoints > 0 && o->waypoint == NULL) || (o->full_key && to->kind != CW_TO_KEY) ||
+        (o->place == CW_PLACE_BACKGROUND && !s->table->background)) {
+        return -EINVAL;
+    }
+    for (unsigned i = 0; i < o->waypoints; i++) {
+        if (!torus_holds(&s->torus, o->waypoint[i])) {
+            return -EINVAL;
+        }
+    }
+    return 0;
 }
 
 /* 0: the send was accepted, and its packet is out of the service's hands. */
 static int put_send(cw_svc *s, cw_packet *p, const cw_to *to, const cw_send_options *options, struct fake_send send)
 {
     int rc = s->refuse < 0 ? s->refuse : check_send(s, p, to);
-    bool background = options != NULL && options->size > 0 && options->place == CW_PLACE_BACKGROUND;
+    if (rc == 0 && options != NULL) {
+        rc = check_options(s, to, options);
+    }
+    bool background = options != NULL && options->place == CW_PLACE_BACKGROUND;
     size_t *room = background ? &s->room_background : &s->room;
     if (rc == 0 && (*room == 0 || s->balk > 0)) {
         s->balk -= s->balk > 0;
@@ -196,10 +230,7 @@ static int put_send(cw_svc *s, cw_packet *p, const cw_to *to, const cw_send_opti
     }
     send.packet = p;
     send.to = *to;
-    if (options != NULL && options->size > 0) {
-        must(options->size == sizeof *options && options->waypoints <= CW_WAYPOINTS_MAX, "options without their size");
-        must(options->place == CW_PLACE_MAIN || s->table->background,
-             "a service that asks for no background place sends from it");
+    if (options != NULL) {
         send.options = *options;
         for (unsigned i = 0; i < options->waypoints; i++) {
             send.waypoint[i] = options->waypoint[i];
@@ -232,15 +263,17 @@ void cw_send_or_drop(cw_svc *s, cw_packet *p, const cw_to *to, const cw_send_opt
 
 int cw_packet_address(cw_svc *s, cw_packet *p, const cw_to *to, const cw_send_options *options)
 {
-    (void)options;
-    return s->refuse < 0 ? s->refuse : check_send(s, p, to);
+    int rc = s->refuse < 0 ? s->refuse : check_send(s, p, to);
+    return rc == 0 && options != NULL ? check_options(s, to, options) : rc;
 }
 
 void cw_poll_links(cw_svc *s, cw_place place, cw_links links)
 {
-    must(place == CW_PLACE_MAIN || s->table->background,
-         "a service that asks for no background place polls links for it");
-    *(place == CW_PLACE_MAIN ? &s->polled : &s->polled_background) = links;
+    if (place == CW_PLACE_MAIN) {
+        s->polled = links;
+    } else if (s->table->background) {
+        s->polled_background = links;
+    }
 }
 
 bool fake_take(cw_svc *s, struct fake_send *out)
@@ -295,19 +328,8 @@ static struct fake_call *call_numbered(cw_svc *s, uint32_t number)
     return NULL;
 }
 
-int64_t cw_call(cw_svc *s, cw_packet *p, const cw_to *to, const cw_call_options *options, cw_reply_fn done, void *arg)
+static struct fake_call *call_take(cw_svc *s)
 {
-    uint32_t number = ++s->call_numbers;
-    struct fake_send send = {.call = number};
-    bool third = options != NULL && options->size == sizeof *options && options->reply_to != NULL;
-    if (third) {
-        must(done == NULL && options->retries == 0, "who has somebody else told hears nothing itself");
-        send.told = *options->reply_to;
-    }
-    int rc = put_send(s, p, to, options != NULL ? &options->send : NULL, send);
-    if (rc < 0 || third) {
-        return rc < 0 ? rc : (int64_t)number;
-    }
     struct fake_call *call = call_numbered(s, 0);
     if (call == NULL) {
         size_t old = s->calls_capacity;
@@ -317,9 +339,78 @@ int64_t cw_call(cw_svc *s, cw_packet *p, const cw_to *to, const cw_call_options 
         memset(s->calls + old, 0, 64 * sizeof *s->calls);
         call = &s->calls[old];
     }
-    cw_span timeout = options != NULL && options->timeout.ns > 0 ? options->timeout : CW_SEC(1);
-    *call = (struct fake_call){number, cw_time_add(s->now, timeout), done, arg};
+    return call;
+}
+
+/* The longest time-out of one attempt, and the most attempts after the first. */
+enum { CALL_SECONDS = 3600, CALL_RETRIES = 1000 };
+
+static bool is_caller(const cw_svc *s, const cw_to *to)
+{
+    return to->kind == CW_TO_SERVER && to->job == s->table->job &&
+           cw_server_id(s, to->server) == cw_server_id(s, s->self) && to->process == cw_server_id(s, s->self);
+}
+
+int64_t cw_call(cw_svc *s, cw_packet *p, const cw_to *to, const cw_call_options *options, cw_reply_fn done, void *arg)
+{
+    cw_call_options o = {CW_CALL_INIT};
+    o = options != NULL ? *options : o;
+    o.send.size = o.send.size == 0 ? sizeof o.send : o.send.size;
+    o.timeout = o.timeout.ns == 0 ? CW_SEC(1) : o.timeout;
+    if (o.size != sizeof o || o.timeout.ns < 0 || o.timeout.ns > CW_SEC(CALL_SECONDS).ns || o.retries > CALL_RETRIES) {
+        return -EINVAL;
+    }
+    bool third = o.reply_to != NULL && !is_caller(s, o.reply_to);
+    if (p == NULL || to == NULL || (third ? done != NULL || o.retries > 0 : done == NULL)) {
+        return -EINVAL;
+    }
+    uint32_t number = s->call_numbers + 1;
+    struct fake_send send = {.call = number};
+    struct fake_call made = {.number = number, .timeout = o.timeout, .done = done, .arg = arg};
+    if (third) {
+        send.told = *o.reply_to;
+    }
+    if (o.retries > 0 && p->holder == s) {
+        made.again = make(1, sizeof *made.again + p->length);
+        made.again->length = p->length;
+        made.again->pad = p->pad;
+        memcpy(made.again->bytes, p->data, p->length);
+    }
+    int rc = put_send(s, p, to, &o.send, send);
+    if (rc < 0 || third) {
+        free(made.again);
+        s->call_numbers += rc >= 0;
+        return rc < 0 ? rc : (int64_t)number;
+    }
+    s->call_numbers++;
+    if (made.again != NULL) {
+        made.again->send = s->swallow ? (struct fake_send){.to = *to} : s->sent[s->sent_end - 1];
+        made.again->left = o.retries;
+    }
+    made.deadline = cw_time_add(s->now, o.timeout);
+    *call_take(s) = made;
     return number;
+}
+
+/* Time has run out for an attempt of the call. True: there is another one. What cannot be sent now is one that failed. */
+static bool tries_again(cw_svc *s, struct fake_call *call)
+{
+    struct fake_again *again = call->again;
+    if (again == NULL || again->left == 0) {
+        return false;
+    }
+    again->left--;
+    call->deadline = cw_time_add(s->now, call->timeout);
+    cw_packet *p = fake_packet(s, again->bytes, again->length, again->pad);
+    p->holder = s;
+    struct fake_send send = {.call = call->number};
+    cw_send_options options = again->send.options;
+    options.size = sizeof options;
+    options.waypoint = again->send.waypoint;
+    if (put_send(s, p, &again->send.to, &options, send) < 0) {
+        cw_packet_free(s, p);
+    }
+    return true;
 }
 
 bool fake_answer(cw_svc *s, uint32_t number, int status, cw_packet *reply, const cw_rx *rx)
@@ -331,6 +422,8 @@ bool fake_answer(cw_svc *s, uint32_t number, int status, cw_packet *reply, const
     }
     struct fake_call call = *found;
     found->number = 0;
+    found->again = NULL;
+    free(call.again);
     if (reply != NULL) {
         lend(s, reply);
     }
@@ -343,7 +436,8 @@ bool fake_answer(cw_svc *s, uint32_t number, int status, cw_packet *reply, const
 
 int cw_call_cancel(cw_svc *s, int64_t call)
 {
-    return fake_answer(s, (uint32_t)call, -ECANCELED, NULL, NULL) ? 0 : -ENOENT;
+    bool is = call > 0 && call <= UINT32_MAX && fake_answer(s, (uint32_t)call, -ECANCELED, NULL, NULL);
+    return is ? 0 : -ENOENT;
 }
 
 uint32_t fake_right(cw_svc *s, cw_coord server, uint32_t call)
@@ -354,12 +448,18 @@ uint32_t fake_right(cw_svc *s, cw_coord server, uint32_t call)
     return (uint32_t)s->rights_count;
 }
 
+/* An answer needs no privilege, and nobody to be there who could take it. */
 int cw_reply(cw_svc *s, uint32_t handle, int status, cw_packet *p)
 {
+    enum { STATUS_MAX = 4095 };
     int rc = -ENOENT;
     if (p == NULL) {
         p = cw_packet_new(s, 0);
     }
+    if (p == NULL) {
+        return -ENOMEM;
+    }
+    must(p->holder == s, "a service answers with a packet that is not its own");
     if (handle >= 1 && handle <= s->rights_count && s->rights[handle - 1].open) {
         struct fake_right *right = &s->rights[handle - 1];
         const cw_to to = {
@@ -368,7 +468,8 @@ int cw_reply(cw_svc *s, uint32_t handle, int status, cw_packet *p)
             .server = right->server,
             .process = cw_server_id(s, right->server),
         };
-        rc = put_send(s, p, &to, NULL, (struct fake_send){.call = right->call, .reply = true, .status = status});
+        struct fake_send send = {.call = right->call, .reply = true, .status = status > 0 ? -status : status};
+        rc = status >= -STATUS_MAX && status <= STATUS_MAX ? put_send(s, p, &to, NULL, send) : -EINVAL;
         right->open = rc < 0;
     }
     if (rc < 0) {
@@ -383,6 +484,7 @@ bool fake_arrive(cw_svc *s, cw_packet *p, const cw_rx *rx, cw_verdict *verdict)
 {
     lend(s, p);
     cw_verdict said = s->table->on_packet(s, s->state, p, rx);
+    must(said == CW_FORWARD || said == CW_DROP || said == CW_TAKE, "a verdict is none of CW_FORWARD, CW_DROP, CW_TAKE");
     if (verdict != NULL) {
         *verdict = said;
     }
@@ -430,7 +532,8 @@ cw_coord cw_server_coord(const cw_svc *s, cw_server id)
 
 unsigned cw_distance(const cw_svc *s, cw_coord a, cw_coord b)
 {
-    return torus_distance(&s->torus, torus_id(&s->torus, a), torus_id(&s->torus, b));
+    const struct torus *t = &s->torus;
+    return torus_holds(t, a) && torus_holds(t, b) ? torus_distance(t, torus_id(t, a), torus_id(t, b)) : UINT_MAX;
 }
 
 bool cw_reachable(const cw_svc *s, cw_coord c)
@@ -469,8 +572,7 @@ cw_links cw_links_to(const cw_svc *s, cw_coord c)
 
 int cw_link_get(const cw_svc *s, cw_link link, cw_link_info *out)
 {
-    must(out->size == sizeof *out, "link info without its size");
-    if (link >= CW_LINK_COUNT) {
+    if (link >= CW_LINK_COUNT || out == NULL || out->size < sizeof *out) {
         return -EINVAL;
     }
     if (!(torus_links(&s->torus) & cw_links_of(link))) {
@@ -485,54 +587,53 @@ int cw_link_get(const cw_svc *s, cw_link link, cw_link_info *out)
 
 cw_key cw_key_of(const cw_svc *s, const void *name, size_t length)
 {
-    return key_of_name(s->table->job, name, length);
+    return key_of_name(s->table->job, name, name != NULL ? length : 0);
 }
 
 cw_key cw_key_at(const cw_svc *s, cw_coord home, uint64_t w)
 {
     cw_key key = {{0}};
-    must(key_at(&s->torus, torus_id(&s->torus, home), w, &key) == 0, "a key outside of its home's range");
+    if (torus_holds(&s->torus, home)) {
+        cw_server id = torus_id(&s->torus, home);
+        uint64_t last = key_last(&s->torus, id) - key_first(&s->torus, id);
+        must(key_at(&s->torus, id, last == UINT64_MAX ? w : w % (last + 1), &key) == 0, "a key outside of its range");
+    }
     return key;
 }
 
 /* The order of a key is simple here: the servers from its home on, by their ids. */
-static cw_server root_of(const cw_svc *s, const cw_key *key)
-{
-    cw_server home = key_home(&s->torus, key_route64(key));
-    for (cw_server i = 0; i < s->torus.servers; i++) {
-        cw_server heir = (home + i) % s->torus.servers;
-        if (!s->down[heir]) {
-            return heir;
-        }
-    }
-    return home;
-}
-
 int cw_servers_for_key(const cw_svc *s, const cw_key *key, unsigned r, cw_coord *out)
 {
-    if (r == 0) {
-        return 0;
+    if (key == NULL || out == NULL) {
+        return -EINVAL;
     }
-    out[0] = torus_coord(&s->torus, root_of(s, key));
-    return 1;
+    cw_server home = key_home(&s->torus, key_route64(key));
+    unsigned found = 0;
+    for (cw_server i = 0; i < s->torus.servers && found < r; i++) {
+        cw_server heir = (home + i) % s->torus.servers;
+        if (!s->down[heir]) {
+            out[found++] = torus_coord(&s->torus, heir);
+        }
+    }
+    return (int)found;
 }
 
 bool cw_is_root(const cw_svc *s, const cw_key *key)
 {
-    return !s->fenced && root_of(s, key) == torus_id(&s->torus, s->self);
+    cw_coord root;
+    return key != NULL && !s->fenced && cw_servers_for_key(s, key, 1, &root) == 1 &&
+           torus_id(&s->torus, root) == torus_id(&s->torus, s->self);
 }
 
 bool cw_key_moved(const cw_svc *s, const cw_key *key, uint64_t since_epoch)
 {
-    (void)key;
-    return s->moved > since_epoch;
+    return key == NULL || s->moved > since_epoch;
 }
 
 /* The test says since when; what is known of the first epoch and later is good while it does not. */
 bool cw_key_steady(const cw_svc *s, const cw_key *key, uint64_t since_epoch)
 {
-    (void)key;
-    return !s->fenced && since_epoch >= s->steady_since;
+    return key != NULL && !s->fenced && since_epoch >= s->steady_since;
 }
 
 bool cw_gone(const cw_svc *s, cw_coord c)
@@ -549,6 +650,29 @@ cw_span cw_hold(const cw_svc *s)
 uint64_t cw_epoch(const cw_svc *s)
 {
     return 1 + s->steady_since;
+}
+
+static void tell(cw_svc *s, cw_event_kind kind, cw_coord server)
+{
+    const cw_event ev = {.size = sizeof ev, .kind = kind, .server = server, .link = CW_LINK_SELF, .epoch = cw_epoch(s)};
+    if (s->table->on_event != NULL) {
+        s->table->on_event(s, s->state, &ev);
+    }
+}
+
+void fake_moved(cw_svc *s)
+{
+    s->moved = s->steady_since = cw_epoch(s) + 1;
+    tell(s, CW_EVENT_ROOTS, s->self);
+}
+
+void fake_view(cw_svc *s, cw_coord server, bool there)
+{
+    must(torus_holds(&s->torus, server), "no such server");
+    s->down[torus_id(&s->torus, server)] = !there;
+    s->moved = s->steady_since = cw_epoch(s) + 1;
+    tell(s, there ? CW_EVENT_SERVER_UP : CW_EVENT_SERVER_DOWN, server);
+    tell(s, CW_EVENT_ROOTS, s->self);
 }
 
 /* ---- Time and chance --------------------------------------------------------------------------------------------- */
@@ -568,7 +692,6 @@ uint64_t cw_random(cw_svc *s)
 
 uint64_t cw_random_below(cw_svc *s, uint64_t below)
 {
-    must(below > 0, "chance among nothing");
     return (uint64_t)(((unsigned __int128)cw_random(s) * below) >> 64);
 }
 
@@ -576,7 +699,10 @@ cw_timer *cw_timer_start(cw_svc *s, cw_span after, cw_timer_fn fn, void *arg)
 {
     size_t count = 0;
     cw_timer **at = &s->timers;
-    cw_time when = cw_time_add(s->now, after);
+    cw_time when = cw_time_add(s->now, after.ns > 0 ? after : CW_NS(0));
+    if (fn == NULL || s->closing) {
+        return NULL;
+    }
     for (const cw_timer *t = s->timers; t != NULL; t = t->next) {
         count++;
     }
@@ -592,23 +718,37 @@ cw_timer *cw_timer_start(cw_svc *s, cw_span after, cw_timer_fn fn, void *arg)
     return t;
 }
 
+/* Timers that have ended are kept until the service closes, so that the address of one never becomes that of another. */
+static void end_timer(cw_svc *s, cw_timer *t)
+{
+    t->next = s->timers_ended;
+    s->timers_ended = t;
+}
+
 void cw_timer_stop(cw_svc *s, cw_timer *t)
 {
-    if (t == NULL) {
-        return;
-    }
     cw_timer **at = &s->timers;
     while (*at != NULL && *at != t) {
         at = &(*at)->next;
     }
-    must(*at == t, "a timer is stopped that has run");
-    *at = t->next;
-    free(t);
+    if (*at != NULL) {
+        *at = t->next;
+        end_timer(s, t);
+    }
 }
 
 int cw_offload(cw_svc *s, void (*work)(void *arg), void (*done)(cw_svc *s, void *state, void *arg), void *arg,
                cw_span cost)
 {
+    if (work == NULL || done == NULL || cost.ns < 0) {
+        return -EINVAL;
+    }
+    if (s->closing) {
+        return -ESHUTDOWN;
+    }
+    if (s->opening) {
+        return -EBUSY;
+    }
     work(arg);
     return cw_timer_start(s, cost, done, arg) != NULL ? 0 : -EAGAIN;
 }
@@ -641,10 +781,13 @@ void fake_run(cw_svc *s, cw_span span)
         if (t != NULL && t->at.ns == next.ns) {
             struct cw_timer fired = *t;
             s->timers = t->next;
-            free(t);
+            end_timer(s, t);
             fired.fn(s, s->state, fired.arg);
         } else {
-            fake_answer(s, next_deadline(s)->number, -ETIMEDOUT, NULL, NULL);
+            struct fake_call *call = next_deadline(s);
+            if (!tries_again(s, call)) {
+                fake_answer(s, call->number, -ETIMEDOUT, NULL, NULL);
+            }
         }
     }
     s->now = end;
@@ -656,14 +799,16 @@ const void *(*fake_offers)(cw_svc *s, const char *name, unsigned version);
 
 const void *cw_find(cw_svc *s, const char *name, unsigned version, cw_svc **peer)
 {
-    const void *object = fake_offers != NULL ? fake_offers(s, name, version) : NULL;
+    const void *object = fake_offers != NULL && name != NULL ? fake_offers(s, name, version) : NULL;
     if (object != NULL) {
         return object;
     }
-    if (strcmp(name, s->table->name) != 0 || version != s->table->exports_version) {
+    if (name == NULL || strcmp(name, s->table->name) != 0 || version != s->table->exports_version) {
         return NULL;
     }
-    *peer = s;
+    if (peer != NULL) {
+        *peer = s;
+    }
     return s->table->exports;
 }
 
@@ -672,9 +817,23 @@ void *cw_state(cw_svc *s)
     return s->state;
 }
 
+static bool good_name(const char *name)
+{
+    size_t length = name != NULL ? strlen(name) : 0;
+    return length >= 1 && length <= 31 &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == length;
+}
+
+/* A name twice is one counter. Those beyond the last, or with a bad name, are a misuse here. */
 cw_counter *cw_counter_new(cw_svc *s, const char *name, const char *help)
 {
-    must(help != NULL && s->counters < FAKE_COUNTERS, "a counter without help, or one too many");
+    must(good_name(name) && help != NULL, "a counter with a bad name, or without help");
+    for (unsigned i = 0; i < s->counters; i++) {
+        if (strcmp(s->counter[i].name, name) == 0) {
+            return &s->counter[i];
+        }
+    }
+    must(s->counters < FAKE_COUNTERS - 1, "a counter too many");
     cw_counter *c = &s->counter[s->counters++];
     snprintf(c->name, sizeof c->name, "%s", name);
     return c;
@@ -682,34 +841,52 @@ cw_counter *cw_counter_new(cw_svc *s, const char *name, const char *help)
 
 void cw_counter_add(cw_counter *c, uint64_t n)
 {
-    c->value += n;
+    if (c != NULL) {
+        c->value += n;
+    }
 }
 
 cw_histogram *cw_histogram_new(cw_svc *s, const char *name, const char *help)
 {
-    must(name != NULL && help != NULL && s->histograms < FAKE_HISTOGRAMS, "a histogram without help, or one too many");
-    return &s->histogram[s->histograms++];
+    if (!good_name(name) || help == NULL) {
+        return NULL;
+    }
+    for (unsigned i = 0; i < s->histograms; i++) {
+        if (strcmp(s->histogram[i].name, name) == 0) {
+            return &s->histogram[i];
+        }
+    }
+    if (s->histograms == FAKE_HISTOGRAMS) {
+        return NULL;
+    }
+    cw_histogram *h = &s->histogram[s->histograms++];
+    snprintf(h->name, sizeof h->name, "%s", name);
+    return h;
 }
 
 void cw_histogram_note(cw_histogram *h, cw_span took)
 {
-    histogram_note(&h->times, took.ns);
+    if (h != NULL) {
+        histogram_note(&h->times, took.ns);
+    }
 }
 
 uint64_t cw_histogram_count(const cw_histogram *h)
 {
-    return h->times.count;
+    return h != NULL ? h->times.count : 0;
 }
 
 cw_span cw_histogram_quantile(const cw_histogram *h, unsigned permille)
 {
-    return CW_NS(histogram_quantile(&h->times, permille));
+    return CW_NS(h != NULL ? histogram_quantile(&h->times, permille <= 1000 ? permille : 1000) : 0);
 }
 
 void cw_log(cw_svc *s, cw_level level, const char *text)
 {
     (void)level;
-    snprintf(s->logged, sizeof s->logged, "%s", text);
+    if (text != NULL) {
+        snprintf(s->logged, sizeof s->logged, "%s", text);
+    }
 }
 
 static struct fake_result *result_of(cw_request *r)
@@ -752,7 +929,10 @@ void fake_command(cw_svc *s, const char *line, struct fake_result *r)
 
 const char *cw_option(const cw_svc *s, const char *name)
 {
-    size_t length = strlen(name);
+    size_t length = name != NULL ? strlen(name) : 0;
+    if (name == NULL) {
+        return NULL;
+    }
     for (unsigned i = 0; s->options != NULL && s->options[i] != NULL; i++) {
         if (strncmp(s->options[i], name, length) == 0 && s->options[i][length] == '=') {
             ((cw_svc *)(uintptr_t)s)->asked |= UINT32_C(1) << i;
@@ -789,14 +969,23 @@ cw_svc *fake_open(const cw_service *table, cw_dims dims, cw_coord self)
 
 cw_svc *fake_open_with(const cw_service *table, cw_dims dims, cw_coord self, const char *const *options, int *rc)
 {
+    return fake_open_at(table, dims, self, options, (cw_time){0}, rc);
+}
+
+cw_svc *fake_open_at(const cw_service *table, cw_dims dims, cw_coord self, const char *const *options, cw_time now,
+                     int *rc)
+{
     cw_svc *s = make_service(table, dims, self);
+    s->now = now;
     unsigned count = 0;
     while (options != NULL && options[count] != NULL) {
         count++;
     }
     must(count < 32, "too many options");
     s->options = options;
+    s->opening = true;
     *rc = table->open != NULL ? table->open(s, s->state) : 0;
+    s->opening = false;
     if (*rc >= 0 && s->asked == (UINT32_C(1) << count) - 1) {
         return s;
     }
@@ -833,6 +1022,10 @@ size_t fake_close(cw_svc *s)
     fake_shut(s);
     while (s->timers != NULL) { /* a service need not stop its timers before it is closed */
         cw_timer_stop(s, s->timers);
+    }
+    for (cw_timer *next; s->timers_ended != NULL; s->timers_ended = next) {
+        next = s->timers_ended->next;
+        free(s->timers_ended);
     }
     while (s->spare != NULL) {
         cw_packet *next = s->spare->next;

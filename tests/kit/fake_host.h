@@ -3,8 +3,13 @@
  * fake_host.h - the service API with nothing behind it: one service on one server, in the hands of a test.
  *
  * Sends are kept until the test takes them; packets arrive and time passes when the test says so; commands give their
- * rows to a struct the test reads. The test may look at and set every field of struct cw_svc. A wrong use of the API (a
- * packet that is not the service's, a timer that has run, a request answered twice) aborts with a sentence.
+ * rows to a struct the test reads. The test may look at and set every field of struct cw_svc. All functions give what
+ * service.h says, with this exception: what a server in strict mode logs as a misuse (a packet that is not in the
+ * service's hands, a verdict that is none, a request that is done twice, a counter without a good name) aborts with a
+ * sentence. Not pretended are privileges (set `refuse`), the limit of packets in hand (`packets_max`), and that a
+ * request which is open when the service closes ends.
+ *
+ * How a root change is tested: fake_moved(), or in a torus of fake hosts fake_net_down() and fake_net_up().
  */
 #ifndef KIT_FAKE_HOST_H
 #define KIT_FAKE_HOST_H
@@ -46,9 +51,19 @@ struct fake_right {
     bool open;
 };
 
+/* What a call sends again. */
+struct fake_again {
+    struct fake_send send; /* where to, and how; its packet has gone */
+    unsigned left;         /* attempts */
+    size_t length, pad;
+    uint8_t bytes[];
+};
+
 struct fake_call {
     uint32_t number; /* 0: free */
     cw_time deadline;
+    cw_span timeout;
+    struct fake_again *again; /* NULL: no retries */
     cw_reply_fn done;
     void *arg;
 };
@@ -62,6 +77,7 @@ struct cw_timer {
 };
 
 struct cw_histogram {
+    char name[32];
     struct histogram times;
 };
 
@@ -98,13 +114,14 @@ struct cw_svc {
     struct fake_right *rights;
     size_t rights_count;
     cw_timer *timers; /* in their order */
+    cw_timer *timers_ended;
     uint64_t timer_orders;
     cw_packet *spare;
     cw_packet *lent; /* to the upcall under way; NULL again when it has been sent or freed */
     size_t packets;  /* in existence: in hand, sent, or with the test */
     size_t packets_max;
     cw_links polled, polled_background;
-    bool closing;
+    bool opening, closing;
     cw_counter counter[FAKE_COUNTERS];
     unsigned histograms;
     cw_histogram histogram[FAKE_HISTOGRAMS];
@@ -124,6 +141,9 @@ cw_svc *fake_open(const cw_service *table, cw_dims dims, cw_coord self);
  * is what open() returned, or -EINVAL when open() did not ask for one of the options.
  */
 cw_svc *fake_open_with(const cw_service *table, cw_dims dims, cw_coord self, const char *const *options, int *rc);
+/* As fake_open_with(), at that time. */
+cw_svc *fake_open_at(const cw_service *table, cw_dims dims, cw_coord self, const char *const *options, cw_time now,
+                     int *rc);
 /*
  * Cancels the service's calls, closes it, and frees its sends. This is the first half of fake_close(), for several
  * services that hold one another's packets.
@@ -131,6 +151,15 @@ cw_svc *fake_open_with(const cw_service *table, cw_dims dims, cw_coord self, con
 void fake_shut(cw_svc *s);
 /* As fake_shut(), and frees s. Returns how many of its packets were never freed, those in the test's hands included. */
 size_t fake_close(cw_svc *s);
+
+/*
+ * From now on all keys have other roots than before, or the same in another life, as far as this service is told: there
+ * is a new epoch, what was learned before it is neither steady nor unmoved, and CW_EVENT_ROOTS comes. Who the roots are
+ * by cw_is_root() is as before (`down` and `fenced` decide that).
+ */
+void fake_moved(cw_svc *s);
+/* The server left this service's view (there: came back to it): `down`, and as fake_moved(), with the server's event. */
+void fake_view(cw_svc *s, cw_coord server, bool there);
 
 /* Lets time pass: timers and time-outs of calls happen in their order, each at its instant. */
 void fake_run(cw_svc *s, cw_span span);

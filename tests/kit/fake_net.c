@@ -3,6 +3,7 @@
 
 #include "keyspace/key.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,14 +31,17 @@ static void put_flight(struct fake_net *net, struct fake_flight *f)
     *at = f;
 }
 
+/* A key leads to its root in the view of the server where the packet is. */
 static cw_server target_of(struct fake_net *net, const struct fake_flight *f)
 {
+    cw_coord root;
     if (f->waypoints_passed < f->send.options.waypoints) {
         return torus_id(&net->torus, f->send.waypoint[f->waypoints_passed]);
     }
     switch (f->send.to.kind) {
     case CW_TO_KEY:
-        return key_home(&net->torus, key_route64(&f->send.to.key));
+        return cw_servers_for_key(net->server[f->here], &f->send.to.key, 1, &root) == 1 ? torus_id(&net->torus, root)
+                                                                                        : f->here;
     case CW_TO_LINK:
         return torus_neighbour(&net->torus, f->from, f->send.to.link);
     default:
@@ -71,13 +75,44 @@ static void report(struct fake_net *net, struct fake_flight *f, cw_link out)
     }
 }
 
+/* The first link of a shortest way; round servers that are dead, when there are any and a way is left. */
+static cw_link link_towards(const struct fake_net *net, cw_server here, cw_server target)
+{
+    const struct torus *t = &net->torus;
+    cw_links all = torus_links(t), least = torus_minimal_links(t, here, target);
+    unsigned *far = net->deaths > 0 ? calloc(t->servers, sizeof *far) : NULL; /* links to the target, plus 1 */
+    bool grows = far != NULL;
+    if (far != NULL) {
+        far[target] = 1;
+    }
+    for (unsigned round = 1; grows && far[here] == 0; round++) {
+        grows = false;
+        for (cw_server id = 0; id < t->servers; id++) {
+            for (cw_link l = 0; far[id] == round && l < CW_LINK_COUNT; l++) {
+                cw_server next = all & cw_links_of(l) ? torus_neighbour(t, id, l) : id;
+                if (far[next] == 0 && !net->dead[next]) {
+                    far[next] = round + 1;
+                    grows = true;
+                }
+            }
+        }
+    }
+    for (cw_link l = 0; far != NULL && far[here] > 0 && l < CW_LINK_COUNT; l++) {
+        if ((all & cw_links_of(l)) && far[torus_neighbour(t, here, l)] + 1 == far[here]) {
+            least = cw_links_of(l);
+        }
+    }
+    free(far);
+    return (cw_link)__builtin_ctz(least);
+}
+
 static void next_link(struct fake_net *net, struct fake_flight *f)
 {
     cw_link link = f->send.to.link;
     if (f->retrace_left > 0) {
         link = cw_link_opposite(f->retrace[--f->retrace_left]);
     } else if (f->send.to.kind != CW_TO_LINK) {
-        link = (cw_link)__builtin_ctz(torus_minimal_links(&net->torus, f->here, target_of(net, f)));
+        link = link_towards(net, f->here, target_of(net, f));
     }
     if (f->hops < PATH_MAX_LINKS) {
         f->path[f->hops] = link;
@@ -134,10 +169,23 @@ static cw_rx rx_of(struct fake_net *net, const struct fake_flight *f, bool here)
     };
 }
 
+/* A server that is down takes nothing, and hands nothing on; a fenced one delivers no key. */
+static bool is_lost(struct fake_net *net, const struct fake_flight *f)
+{
+    const cw_svc *s = net->server[f->here];
+    bool key = f->send.to.kind == CW_TO_KEY && !f->send.reply;
+    return net->dead[f->here] || (key && s->fenced && target_of(net, f) == f->here);
+}
+
 /* Takes a flight that has crossed its link. */
 static void land(struct fake_net *net, struct fake_flight *f)
 {
     cw_svc *s = net->server[f->here];
+    if (is_lost(net, f)) {
+        fake_free(f->send.packet);
+        free(f);
+        return;
+    }
     bool here = arrives(net, f);
     cw_rx rx = rx_of(net, f, here);
     if (!here) {
@@ -166,6 +214,23 @@ static void land(struct fake_net *net, struct fake_flight *f)
 
 struct fake_net *fake_net_open(const cw_service *table, cw_dims dims)
 {
+    return fake_net_open_with(table, dims, NULL);
+}
+
+static cw_svc *open_one(const struct fake_net *net, cw_server id)
+{
+    int rc;
+    cw_coord self = torus_coord(&net->torus, id);
+    cw_svc *s = fake_open_at(net->table, torus_dims(&net->torus), self, net->options, net->now, &rc);
+    if (s == NULL) {
+        fprintf(stderr, "fake net: the service did not open: %s\n", strerror(-rc));
+        abort();
+    }
+    return s;
+}
+
+struct fake_net *fake_net_open_with(const cw_service *table, cw_dims dims, const char *const *options)
+{
     struct torus torus;
     if (torus_init(&torus, dims) != 0) {
         abort();
@@ -175,9 +240,20 @@ struct fake_net *fake_net_open(const cw_service *table, cw_dims dims)
         abort();
     }
     net->torus = torus;
+    net->table = table;
+    net->options = options;
+    net->dead = calloc(torus.servers, sizeof *net->dead);
+    if (net->dead == NULL) {
+        abort();
+    }
+    net->table = table;
+    net->dead = calloc(torus.servers, sizeof *net->dead);
+    if (net->dead == NULL) {
+        abort();
+    }
     net->hop = CW_US(1);
     for (cw_server id = 0; id < torus.servers; id++) {
-        net->server[id] = fake_open(table, dims, torus_coord(&torus, id));
+        net->server[id] = open_one(net, id);
     }
     return net;
 }
@@ -197,15 +273,61 @@ size_t fake_net_close(struct fake_net *net)
     for (cw_server id = 0; id < net->torus.servers; id++) {
         left += fake_close(net->server[id]);
     }
+    for (unsigned i = 0; i < net->formers; i++) {
+        left += fake_close(net->former[i]);
+    }
+    free(net->former);
+    free(net->dead);
     free(net);
     return left;
+}
+
+static void tell_all(struct fake_net *net, cw_server who, bool there)
+{
+    for (cw_server id = 0; id < net->torus.servers; id++) {
+        if (id != who && !net->dead[id]) {
+            fake_view(net->server[id], torus_coord(&net->torus, who), there);
+        }
+    }
+}
+
+void fake_net_down(struct fake_net *net, cw_server who)
+{
+    if (!net->dead[who]) {
+        fake_shut(net->server[who]);
+        net->dead[who] = true;
+        net->deaths++;
+        tell_all(net, who, false);
+    }
+}
+
+void fake_net_up(struct fake_net *net, cw_server who)
+{
+    if (!net->dead[who]) {
+        return;
+    }
+    net->former = realloc(net->former, (net->formers + 1) * sizeof net->former[0]); /* its packets may be on the way */
+    if (net->former == NULL) {
+        abort();
+    }
+    net->former[net->formers++] = net->server[who];
+    cw_svc *s = net->server[who] = open_one(net, who);
+    net->dead[who] = false;
+    net->deaths--;
+    for (cw_server id = 0; id < net->torus.servers; id++) {
+        if (net->dead[id]) {
+            s->down[id] = true;
+        }
+    }
+    fake_moved(s); /* it has joined, and has keys */
+    tell_all(net, who, true);
 }
 
 static cw_time next_wake(const struct fake_net *net, cw_server *which)
 {
     cw_time first = CW_NEVER;
     for (cw_server id = 0; id < net->torus.servers; id++) {
-        cw_time wake = fake_wake(net->server[id]);
+        cw_time wake = net->dead[id] ? CW_NEVER : fake_wake(net->server[id]);
         if (cw_time_before(wake, first)) {
             first = wake;
             *which = id;

@@ -18,7 +18,7 @@ class Ask(ctl_kit.Job):
 
     def test_from_refusal_to_grant_and_back(self):
         self.refused("service hitcount walk 1,1,1",
-                     "no privilege to send there: cwctl job grant hitcount hitcount:all:1 gives it", code=1)
+                     "no privilege to send there: cwctl job grant hitcount hitcount gives it", code=1)
         self.refused("--server 0,0,1 service hitcount walk 1,1,1", "no privilege", code=1)
         [row] = self.rows("job explain hitcount:0 hitcount:13:1", code=1)
         self.assertEqual((row["allowed"], row["refused"], row["asked"]), (False, 1, "0,0,0"))

@@ -89,7 +89,7 @@ class Service(ctl_kit.Case):
         os.symlink(os.path.join(folder, name), link)
         self.refused_with(["services", "load", link, "--option", "colour=red"],
                           "service hitcount: it has no option colour")
-        self.refused_with(["services", "load", link, "--option", "patience_ms=soon"], "an option (the log says which)")
+        self.refused_with(["services", "load", link, "--option", "patience_ms=soon"], "service hitcount: option patience_ms")
         self.refused_with(["services", "load", link, "--option", "patience_ms"], "written name=value")
         self.assertRegex(self.cwctl("services load", link, "--weight", "20", "--option", "patience_ms=500"),
                          "^service hitcount runs, job [0-9]+\n$")
@@ -98,12 +98,16 @@ class Service(ctl_kit.Case):
         self.refused("service hitcount dance 1,1,1", "has no command 'dance'; there are walk, ask, show", code=2)
         self.refused("service hitcount wlak 1,1,1", "has no command 'wlak'; did you mean walk?", code=2)
         self.refused("service hitcount walk", "usage: hitcount walk SERVER", code=2)
+        self.refused("service hitcount walk 1,1,1 2", "'2' is a word too many; usage: hitcount walk SERVER", code=2)
+        self.refused("service hitcount show 1", "'1' is a word too many; usage: hitcount show", code=2)
+        self.assertEqual(self.rows("services times hitcount")[0]["upcall"], "open")
+        self.refused("services times kv", "no service 'kv' runs here", code=1)
         text = self.cwctl("service hitcount --help")
         self.assertRegex(text, r"^usage: cwctl service hitcount COMMAND.*\n\nCommands:\n  walk SERVER +send a packet")
         self.assertEqual(self.cwctl("service hitcount"), text)
         self.assertEqual([row["command"] for row in self.rows("service hitcount --help")], ["walk", "ask", "show"])
         self.refused("service hitcount ask 9,9,9", "no such server: one is written x,y,z", code=2)
-        self.assertEqual(self.raw("services", "load", link).returncode, 1)  # it is there already
+        self.refused_with(["services", "load", link], 'it runs already: "services reload" puts another build')
         self.assertEqual(self.cwctl("services unload hitcount"), "service hitcount has ended\n")
         self.assertNotIn("hitcount", self.cwctl("services"))
         bad = os.path.join(self.folder, "bad.so")

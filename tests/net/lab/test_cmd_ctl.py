@@ -107,6 +107,28 @@ class Ctl(lab_kit.Case):
         self.assertIn("no daemon keeps it", done.stderr)
         self.assertEqual(self.services("hitcount"), {})
 
+    def test_a_service_that_was_loaded_is_there_after_a_restore(self):
+        module = lab_kit.OPTIONS.module
+        self.up("2x2x1")
+        run("fail", "1,1,0")
+        done = run("ctl", "all", "services", "load", module, "--option", "patience_ms=77")
+        self.assertIn("1,1,0 is dead: it runs what the others run when it is restored", done.stderr)
+        run("restore", "1,1,0", "--wait")
+        there = self.services("hitcount")
+        self.assertEqual({row["options"] for row in there.values()}, {"patience_ms=77"})
+        self.assertEqual(len(there), 4)
+        run("ctl", "1,0,0", "services", "unload", "hitcount")
+        run("fail", "1,0,0")
+        run("restore", "1,0,0", "--wait")
+        self.assertEqual(len(self.services("hitcount")), 3)  # it was unloaded there, and stays so
+        found = [json.loads(line) for line in run("ctl", "0,0,0", "doctor", "--all", "--json", code=None).stdout.splitlines()]
+        [lacks] = [row for row in found if row["cause"] == "services"]
+        self.assertIn("service hitcount does not run on 1,0,0, and runs on 3 of 4 servers", lacks["text"])
+        self.assertEqual(lacks["do"],
+                         f"cwlab ctl --name lab 1,0,0 services load {module} --option patience_ms=77")
+        run(*lacks["do"].split()[1:])
+        self.assertEqual(len(self.services("hitcount")), 4)
+
     def test_a_new_build_takes_the_place_of_the_old_one(self):
         path, other = os.path.join(self.folder, "h.so"), os.path.join(self.folder, "other.so")
         shutil.copy(lab_kit.OPTIONS.module, path)

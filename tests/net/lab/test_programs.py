@@ -26,6 +26,7 @@ ping all
 trace 1,0,0
 services
 services weight bench
+services times bench
 service bench stats
 service bench start mode=keys rate=10
 service bench stop

@@ -141,7 +141,38 @@ START_TEST(made_up_handles_are_found_out)
     for (unsigned i = 0; i < 100000; i++) {
         uint32_t handle = (uint32_t)rng_next(&rng);
         ck_assert_ptr_eq(expiry_find(&t, handle), handle == a->item.handle ? a : NULL);
+        ck_assert(expiry_was_given(&t, handle) == (handle == a->item.handle));
     }
+    expiry_close(&t);
+}
+END_TEST
+
+START_TEST(handles_that_were_given_are_known)
+{
+    enum { SLOTS = 5, ROUNDS = 200 };
+    struct expiry t;
+    struct thing *now[SLOTS] = {NULL};
+    static uint32_t given[ROUNDS];
+    struct rng rng = {4};
+    ck_assert_int_eq(expiry_open(&t, sizeof(struct thing), SLOTS, 9), 0);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        struct thing **slot = &now[rng_next(&rng) % SLOTS];
+        if (*slot != NULL) {
+            expiry_give(&t, *slot);
+        }
+        *slot = expiry_take(&t, CW_NEVER);
+        given[i] = (*slot)->item.handle;
+        ck_assert(!expiry_was_given(&t, given[i] + (UINT32_C(1) << t.index_bits)) || i > 0);
+        for (unsigned k = 0; k <= i; k++) {
+            ck_assert(expiry_was_given(&t, given[k]));
+        }
+    }
+    unsigned others = 0;
+    for (unsigned i = 0; i < 100000; i++) {
+        others += expiry_was_given(&t, (uint32_t)rng_next(&rng));
+    }
+    ck_assert_uint_eq(others, 0); /* 200 of 2^32 */
+    ck_assert(!expiry_was_given(&t, 0));
     expiry_close(&t);
 }
 END_TEST
@@ -164,6 +195,6 @@ END_TEST
 static const struct suite_test tests[] = {
     SUITE_TEST(handles_name_one_thing_only), SUITE_TEST(generations_go_all_the_way_round),
     SUITE_TEST(agrees_with_an_array),        SUITE_TEST(made_up_handles_are_found_out),
-    SUITE_TEST(salts_set_lives_apart),
+    SUITE_TEST(salts_set_lives_apart),       SUITE_TEST(handles_that_were_given_are_known),
 };
 SUITE_MAIN("expiry", tests)

@@ -132,7 +132,6 @@ START_TEST(what_is_allowed_is_no_misuse)
     cw_timer_stop(s, t);
     cw_packet_free(s, NULL);
     cw_packet_free(s, s->hands);
-    ck_assert_int_eq(cw_reply(s, 12345, 0, NULL), -ENOENT); /* it may have run out */
     ck_assert_uint_eq(info(b).misuses, 0);
     ck_assert_uint_eq(b->logs, 0);
     bench_close(b);
@@ -157,6 +156,26 @@ START_TEST(other_functions)
     (void)cw_counter_new(s, "not a name", "");
     ck_assert_int_eq(strncmp(b->logged, "cw_counter_new: ", 16), 0);
     ck_assert_uint_eq(info(b).misuses, 5);
+    ck_assert_int_eq(cw_reply(s, 12345, 0, NULL), -ENOENT);
+    ck_assert_int_eq(strncmp(b->logged, "cw_reply: no request came with this right", 41), 0);
+    bench_close(b);
+}
+END_TEST
+
+/* A service in a loop must not fill a disk. */
+START_TEST(lines_of_one_kind_are_bounded)
+{
+    struct bench *b = alone(true);
+    cw_svc *s = bench_svc(b, 0);
+    for (unsigned i = 0; i < 1000; i++) {
+        (void)cw_reply(s, 12345, 0, NULL);
+    }
+    ck_assert_uint_eq(b->logs, NODE_MISUSE_LINES + 1);
+    ck_assert_str_eq(b->logged,
+                     "cw_reply: misused again; from now on this is counted (cwctl services), and not logged");
+    ck_assert_uint_eq(info(b).misuses, 1000);
+    ck_assert_ptr_null(cw_timer_start(s, CW_MS(1), NULL, NULL));
+    ck_assert_uint_eq(b->logs, NODE_MISUSE_LINES + 2); /* another kind */
     bench_close(b);
 }
 END_TEST
@@ -238,6 +257,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(else_it_is_counted),
     SUITE_TEST(what_is_allowed_is_no_misuse),
     SUITE_TEST(other_functions),
+    SUITE_TEST(lines_of_one_kind_are_bounded),
     SUITE_TEST(a_command_is_answered_once),
     SUITE_TEST(what_was_freed_is_filled),
     SUITE_TEST(what_it_holds_is_shown),

@@ -56,3 +56,4 @@ must(${SCRATCH}/test_hitcount)
 must(${CMAKE_COMMAND} -S ${SOURCE}/examples/lock -B ${SCRATCH}/lock-build -DCMAKE_PREFIX_PATH=${SCRATCH}/prefix
   -DCMAKE_C_COMPILER=${CC} "-DCMAKE_C_FLAGS=-Wall -Wextra -Wconversion -Wno-sign-conversion -Werror")
 must(${CMAKE_COMMAND} --build ${SCRATCH}/lock-build)
+must(ctest --test-dir ${SCRATCH}/lock-build --no-tests=error)

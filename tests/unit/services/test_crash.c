@@ -21,15 +21,28 @@ START_TEST(the_sentence)
 {
     char text[CRASH_TEXT];
     size_t length = crash_sentence(SIGSEGV, &(uintptr_t){0x1f0}, &in_lock, text);
-    ck_assert_str_eq(text,
-                     "SIGSEGV at address 0x1f0 in service lock, in on_command, on server 1,2,0, at 1.234000567 s");
+    ck_assert_str_eq(
+        text, "crashed: SIGSEGV at address 0x1f0 in service lock, in on_command, on server 1,2,0, at 1.234000567 s");
     ck_assert_uint_eq(length, strlen(text));
     crash_sentence(SIGABRT, NULL, &in_lock, text);
-    ck_assert_str_eq(text, "SIGABRT in service lock, in on_command, on server 1,2,0, at 1.234000567 s");
+    ck_assert_str_eq(text, "crashed: SIGABRT in service lock, in on_command, on server 1,2,0, at 1.234000567 s");
     crash_sentence(SIGBUS, &(uintptr_t){0}, &mark, text);
-    ck_assert_str_eq(text, "SIGBUS at address 0x0 outside of any service");
+    ck_assert_str_eq(text, "crashed: SIGBUS at address 0x0 outside of any service");
     crash_sentence(SIGABRT, NULL, NULL, text);
-    ck_assert_str_eq(text, "SIGABRT outside of any service");
+    ck_assert_str_eq(text, "crashed: SIGABRT outside of any service");
+}
+END_TEST
+
+START_TEST(the_watchdogs_end_is_called_so)
+{
+    char text[CRASH_TEXT];
+    struct upcall_mark held = in_lock;
+    held.watchdog_ns = CW_MS(10000).ns;
+    crash_sentence(SIGABRT, NULL, &held, text);
+    ck_assert_str_eq(text, "ended by the watchdog: service lock, in on_command, on server 1,2,0, has held the thread "
+                           "for 10.0 s");
+    crash_sentence(SIGSEGV, NULL, &held, text);
+    ck_assert_ptr_nonnull(strstr(text, "crashed: SIGSEGV in service lock"));
 }
 END_TEST
 
@@ -168,6 +181,7 @@ END_TEST
 
 static const struct suite_test tests[] = {
     SUITE_TEST(the_sentence),
+    SUITE_TEST(the_watchdogs_end_is_called_so),
     SUITE_TEST(a_broken_name_breaks_nothing),
     SUITE_TEST(a_path_is_told_as_people_write_it),
     SUITE_TEST(a_crash_is_reported_in_plain_words),

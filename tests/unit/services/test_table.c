@@ -72,6 +72,48 @@ START_TEST(its_commands)
 }
 END_TEST
 
+static int misfit(const char *arguments, const char *line, const char *expects)
+{
+    static char text[128];
+    char expected[TABLE_EXPECTED];
+    const char *argv[8];
+    const cw_command c = {"do", arguments, ""};
+    int argc = 0;
+    snprintf(text, sizeof text, "%s", line);
+    for (char *word = strtok(text, " "); word != NULL; word = strtok(NULL, " ")) {
+        argv[argc++] = word;
+    }
+    int at = table_misfit(&c, argc, argv, expected);
+    ck_assert_str_eq(expected, expects);
+    return at;
+}
+
+START_TEST(words_without_a_place)
+{
+    ck_assert_int_eq(misfit(NULL, "", ""), -1);
+    ck_assert_int_eq(misfit("", "a", ""), 0);
+    ck_assert_int_eq(misfit("NAME", "a", ""), -1);
+    ck_assert_int_eq(misfit("NAME", "a b", ""), 1);
+    ck_assert_int_eq(misfit("SERVER on|off", "0,0,0 on", ""), -1);
+    ck_assert_int_eq(misfit("SERVER on|off", "0,0,0 of", "on|off"), 1);
+    ck_assert_int_eq(misfit("SERVER on|off [fast|slow]", "0,0,0 off slow", ""), -1);
+    ck_assert_int_eq(misfit("SERVER on|off [fast|slow]", "0,0,0 off slower", "fast|slow"), 2);
+    ck_assert_int_eq(misfit("SERVER crash|keep|HOLDms", "0,0,0 blah", ""), -1); /* it may be a HOLDms */
+    ck_assert_int_eq(misfit("KEY [count=N] [size=N]", "a size=1 count=2", ""), -1);
+    ck_assert_int_eq(misfit("KEY [count=N] [size=N]", "a size=1 count=2 more=3", ""), 3);
+    ck_assert_int_eq(misfit("[hops=N | via SERVER] [on|off]", "via x on y", ""), -1);
+    ck_assert_int_eq(misfit("[hops=N | via SERVER] [on|off]", "via x on y z", ""), 4);
+    ck_assert_int_eq(misfit("[via SERVER..]", "via 0,0,0 0,0,1 0,1,1", ""), -1);
+    ck_assert_int_eq(misfit("NAME TEXT..", "a b c d e", ""), -1);
+    ck_assert_int_eq(misfit("0..8", "3", ""), -1);
+    ck_assert_int_eq(misfit("0..8", "3 4", ""), 1);
+    ck_assert_int_eq(misfit("BYTES to all|SERVER..|GROUP", "5 for all", "to"), 1);
+    ck_assert_int_eq(misfit("a-very-long-word-to-choose|another-very-long-word-to-choose|third", "x",
+                            "a-very-long-word-to-choose|another-very-long-word-to-choose|"),
+                     0);
+}
+END_TEST
+
 START_TEST(each_way_to_be_wrong)
 {
     cw_service t;
@@ -164,10 +206,8 @@ START_TEST(a_later_api_with_nothing_of_it_in_use)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(its_commands),
-    SUITE_TEST(instances),
-    SUITE_TEST(a_good_one),
-    SUITE_TEST(each_way_to_be_wrong),
-    SUITE_TEST(a_later_api_with_nothing_of_it_in_use),
+    SUITE_TEST(its_commands),         SUITE_TEST(instances),
+    SUITE_TEST(a_good_one),           SUITE_TEST(words_without_a_place),
+    SUITE_TEST(each_way_to_be_wrong), SUITE_TEST(a_later_api_with_nothing_of_it_in_use),
 };
 SUITE_MAIN("table", tests)

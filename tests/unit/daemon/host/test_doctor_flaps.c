@@ -65,7 +65,7 @@ static void wait_until(int64_t ms)
 static void hold_until(int64_t ms)
 {
     struct host_hold hold = {at_ms(ms), CW_SEC(6), 0, "bug", "on_command"};
-    ck_assert(holds_note(&h->holds, &hold, 0));
+    ck_assert(holds_note(&h->holds, &hold, CW_MS(50), 0));
 }
 
 /* Looks as doctor_look() does; gives how many findings there are. */
@@ -76,6 +76,7 @@ static unsigned look(struct doctor *d)
         doctor_flapped(d, link);
     }
     doctor_flaps(d);
+    doctor_hold(d);
     host_close(h);
     return d->found;
 }
@@ -274,10 +275,37 @@ START_TEST(two_links_at_one_moment)
 }
 END_TEST
 
+static void hold_before(int64_t s)
+{
+    struct host_hold hold = {{host_now(h).ns - CW_SEC(s).ns}, CW_SEC(6), 0, "bug", "on_command"};
+    ck_assert(holds_note(&h->holds, &hold, CW_MS(50), 0));
+}
+
+/* As in a process with all servers, or where the links were up again when somebody asked. */
+START_TEST(a_hold_that_cost_no_link)
+{
+    struct doctor d = begin(cube);
+    hold_before(3);
+    ck_assert_uint_eq(look(&d), 1);
+    expect("severity=3 cause=held");
+    expect("service bug held the thread for 6s in on_command, ");
+    expect("do=tell the author of bug: ");
+    d = begin(cube);
+    hold_before(3600);
+    ck_assert_uint_eq(look(&d), 0); /* that was long ago */
+    d = begin(cube);
+    fall_all(&d, 1, 0, 0);
+    hold_until(1);
+    ck_assert_uint_eq(look(&d), 1); /* and is told once */
+    expect("cause=stalled");
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(who_stood_still),
     SUITE_TEST(within_one_dead),
     SUITE_TEST(a_service_that_held_the_thread),
+    SUITE_TEST(a_hold_that_cost_no_link),
     SUITE_TEST(who_rests_now_delivers_nothing),
     SUITE_TEST(neighbours_that_died_one_by_one),
     SUITE_TEST(who_ran_did_not_stand_still),

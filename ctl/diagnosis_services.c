@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/diagnosis_services.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WARNING = 3, TEXT = 900 };
+
+static const char *field(const struct message *m, const char *name)
+{
+    return message_get_text(m, name, "");
+}
+
+static bool is_part(const struct message *m, const char *part)
+{
+    return strcmp(field(m, "part"), part) == 0;
+}
+
+static bool same(const struct message *a, const struct message *b, const char *name)
+{
+    return strcmp(field(a, name), field(b, name)) == 0;
+}
+
+/* One module of a server is also one of another: the same service, build and options. */
+static bool is_alike(const struct message *a, const struct message *b)
+{
+    return same(a, b, "service") && same(a, b, "build") && same(a, b, "options");
+}
+
+/* How the service runs on most servers: a row of one of them, and how many there are; NULL: half run it, or fewer. */
+static const struct message *usual(const struct rows *rows, size_t count, const char *service, size_t servers,
+                                   size_t *most)
+{
+    const struct message *best = NULL;
+    size_t run = 0;
+    *most = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct message *m = rows->row[i];
+        size_t alike = 0;
+        if (!is_part(m, "service") || strcmp(field(m, "service"), service) != 0) {
+            continue;
+        }
+        run++;
+        if (best != NULL && is_alike(m, best)) {
+            continue; /* these were counted */
+        }
+        for (size_t k = 0; k < count; k++) {
+            alike += is_part(rows->row[k], "service") && is_alike(m, rows->row[k]);
+        }
+        best = alike > *most ? m : best;
+        *most = alike > *most ? alike : *most;
+    }
+    return 2 * run > servers ? best : NULL;
+}
+
+static const struct message *module_of(const struct rows *rows, size_t count, const char *server, const char *service)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct message *m = rows->row[i];
+        if (is_part(m, "service") && strcmp(field(m, "server"), server) == 0 &&
+            strcmp(field(m, "service"), service) == 0) {
+            return m;
+        }
+    }
+    return NULL;
+}
+
+/* " --option a=b --option c=d" */
+static void put_options(const char *options, char *out, size_t room)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    while (*options != '\0' && used < room) {
+        size_t length = strcspn(options, " ");
+        used += (size_t)snprintf(out + used, room - used, " --option %.*s", (int)length, options);
+        options += length + (options[length] == ' ');
+    }
+}
+
+/* *own NULL: the service does not run there. */
+static void tell(struct rows *rows, const char *server, const struct message *own, const struct message *as,
+                 size_t most, size_t servers)
+{
+    struct message *m = message_open();
+    char text[TEXT], action[TEXT], options[TEXT / 2];
+    const char *service = field(as, "service"), *file = field(as, "file");
+    if (m == NULL) {
+        return;
+    }
+    put_options(field(as, "options"), options, sizeof options);
+    if (own == NULL) {
+        snprintf(text, sizeof text,
+                 "service %s does not run on %s, and runs on %zu of %zu servers: what is sent to it there is dropped",
+                 service, server, most, servers);
+        snprintf(action, sizeof action, "on %s: cwctl services load %s%s", server, file, options);
+    } else if (!same(own, as, "build")) {
+        snprintf(text, sizeof text, "service %s on %s is build %s, and build %s on %zu of %zu servers", service, server,
+                 field(own, "build"), field(as, "build"), most, servers);
+        snprintf(action, sizeof action, "on %s: cwctl services reload %s", server, file);
+    } else {
+        snprintf(text, sizeof text,
+                 "service %s on %s runs with other options (%.200s) than on %zu of %zu servers (%.200s)", service,
+                 server, field(own, "options")[0] != '\0' ? field(own, "options") : "none", most, servers,
+                 field(as, "options")[0] != '\0' ? field(as, "options") : "none");
+        snprintf(action, sizeof action, "on %s: cwctl services unload %s; the doctor then says how to load it", server,
+                 service);
+    }
+    message_text(m, "server", server);
+    message_text(m, "part", "finding");
+    message_integer(m, "severity", WARNING);
+    message_text(m, "cause", "services");
+    message_text(m, "service", service);
+    message_text(m, "text", text);
+    message_text(m, "do", action);
+    rows_add(rows, m);
+}
+
+static bool came_before(const struct rows *rows, size_t i)
+{
+    for (size_t k = 0; k < i; k++) {
+        if (is_part(rows->row[k], "service") && same(rows->row[k], rows->row[i], "service")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void diagnose_services(struct rows *rows)
+{
+    size_t count = rows->count, servers = 0, most;
+    for (size_t i = 0; i < count; i++) {
+        servers += is_part(rows->row[i], "about");
+    }
+    for (size_t i = 0; i < count; i++) {
+        const char *service = field(rows->row[i], "service");
+        if (!is_part(rows->row[i], "service") || came_before(rows, i)) {
+            continue;
+        }
+        const struct message *as = usual(rows, count, service, servers, &most);
+        for (size_t k = 0; as != NULL && k < count; k++) {
+            const char *server = field(rows->row[k], "server");
+            const struct message *own = is_part(rows->row[k], "about") ? module_of(rows, count, server, service) : as;
+            if (own == NULL || !is_alike(own, as)) {
+                tell(rows, server, own, as, most, servers);
+            }
+        }
+    }
+}

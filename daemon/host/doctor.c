@@ -234,6 +234,7 @@ static void tell_loss(struct doctor *d, cw_link link, const struct ls_link_info 
                    "the cable in %s loses %s of what goes to %s of %s, and is sound the other way: look at that end",
                    name, out, port, far);
         d->out->text(d->out->context, "way", "out");
+        d->out->integer(d->out->context, "loss_ppm", info->loss_out.ppm);
         doctor_advise(d, "on %s: cwctl doctor says which interface to look at", far);
         return;
     }
@@ -247,6 +248,8 @@ static void tell_loss(struct doctor *d, cw_link link, const struct ls_link_info 
                    name, in, port, far);
     }
     d->out->text(d->out->context, "way", "in");
+    d->out->integer(d->out->context, "loss_ppm",
+                    info->loss_in.ppm > info->loss_out.ppm ? info->loss_in.ppm : info->loss_out.ppm);
     doctor_do(d, "ip -s link show %s: errors are the cable's or its plugs', dropped frames the load of this server",
               interface);
 }

@@ -201,7 +201,7 @@ static bool explained(const struct rows *rows, const struct message *f)
                                           "restarts", "server-down", "mtu",       NULL};
     static const char *const causes[] = {
         "interface-down", "interface-missing", "unconfigured", "version", "cluster", "settings",
-        "cable",          "swapped",           "half",         NULL};
+        "cable",          "swapped",           "half",         "refused", NULL};
     bool stalls = is(f, "cause", "stalls"); /* by a server that says itself that it stood still */
     if (!is_any(f, "cause", follows) && !stalls) {
         return false;

@@ -17,6 +17,7 @@
 
 enum {
     FRAMES_OF_SOMEBODY = 5, /* received, and no hello among them */
+    REFUSED_ALL = 16,       /* frames in a row that a device refused: it is not only full for a moment */
 };
 static const cw_span lately = CW_SEC(10); /* frames of another wire version that are older say nothing of now */
 
@@ -209,8 +210,18 @@ static void look_at_half(struct doctor *d, cw_link link, const struct ls_link_in
 {
     char far[TORUS_TEXT];
     struct shim_info shim;
+    struct shim_counters count;
     torus_format(info->expected, far);
     shim_info(d->s->link[link].shim, &shim);
+    shim_counters(d->s->link[link].shim, &count);
+    if (count.tx_refused_row >= REFUSED_ALL) {
+        doctor_say(d, DOCTOR_BROKEN, "refused", link,
+                   "%s, the interface of %s, refuses all frames of this server (%" PRIu64 " since it took one last): "
+                   "its queue or the card itself does that, and not the cable",
+                   shim.name, quantity_link_name(link), count.tx_refused_row);
+        doctor_do(d, "tc -s qdisc show dev %s; ip -s link show %s", shim.name, shim.name);
+        return;
+    }
     doctor_say(d, DOCTOR_BROKEN, "half", link,
                "%s of %s is heard over %s and does not hear us: the cable works in one direction only",
                quantity_link_name(cw_link_opposite(link)), far, quantity_link_name(link));

@@ -280,10 +280,37 @@ static bool was_said(const struct boot_fault *fault, cw_coord self, cw_links sai
            (said & cw_links_of((cw_link)fault->direction)) != 0;
 }
 
+static bool tells_same(const struct boot_fault *a, const struct boot_fault *b)
+{
+    struct boot_swap first, second;
+    return boot_fault_swap(a, &first) && boot_fault_swap(b, &second) && boot_swap_equal(&first, &second);
+}
+
+/*
+ * "" when one before it has told the same: two plugs that are exchanged are a fault of each of the two cables. How they
+ * lie, with positions, is told only once there are some.
+ */
+static void describe(const struct boot *b, unsigned i, bool placed, char text[static BOOT_FAULT_TEXT])
+{
+    const struct boot_fault *fault = boot_fault(b, i);
+    struct boot_swap swap;
+    text[0] = '\0';
+    if (placed || !boot_fault_swap(fault, &swap)) {
+        boot_fault_text(fault, text);
+        return;
+    }
+    for (unsigned before = 0; before < i; before++) {
+        if (tells_same(boot_fault(b, before), fault)) {
+            return;
+        }
+    }
+    boot_swap_text(&swap, text);
+}
+
 /*
  * said: links of `self` whose faults need not be told. True: the bootstrap has found no fault that stands in the way.
  */
-static bool tell_faults(struct request *r, const struct boot *b, cw_coord self, cw_links said)
+static bool tell_faults(struct request *r, const struct boot *b, bool placed, cw_coord self, cw_links said)
 {
     bool well = true;
     for (unsigned i = 0; i < boot_fault_count(b); i++) {
@@ -293,7 +320,10 @@ static bool tell_faults(struct request *r, const struct boot *b, cw_coord self, 
         if (was_said(fault, self, said)) {
             continue;
         }
-        boot_fault_text(fault, text);
+        describe(b, i, placed, text);
+        if (text[0] == '\0') {
+            continue;
+        }
         request_text(r, "part", "fault");
         request_text(r, "kind", boot_fault_name(fault->kind));
         request_text(r, "fault", text);
@@ -316,7 +346,7 @@ void cmd_wiring(struct request *r)
     if (b != NULL && host_count(h) == 1 && host_server(h, 0)->node == NULL) {
         tell_progress(r, b);
         tell_plugs(r, b);
-        (void)tell_faults(r, b, (cw_coord){0, 0, 0}, CW_LINKS_NONE);
+        (void)tell_faults(r, b, false, (cw_coord){0, 0, 0}, CW_LINKS_NONE);
         request_done(r, 1); /* a server without a place is not yet right */
         return;
     }
@@ -333,7 +363,7 @@ void cmd_wiring(struct request *r)
     }
     if (b != NULL) {
         tell_progress(r, b);
-        well = tell_faults(r, b, self, said) && well;
+        well = tell_faults(r, b, true, self, said) && well;
     }
     request_done(r, well ? 0 : 1);
 }

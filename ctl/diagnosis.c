@@ -171,6 +171,11 @@ static void join_misnamed(struct rows *rows)
         message_text(f, "link", "");
         put(f, "text", "the server that is cabled as %s says that it is %s: by its cables it is %s",
             field(f, "expected"), field(f, "seen"), field(f, "expected"));
+        if (is(f, "places", "found")) { /* nobody has set a coordinate: it was found, and kept in a file */
+            put(f, "do", "on the machine at %s: cwctl doctor; if its state file is a copy, that says which to remove",
+                field(f, "expected"));
+            continue;
+        }
         put(f, "do", "on the machine at %s: set torus.coordinate = \"%s\", then: systemctl restart cubewayd",
             field(f, "expected"), field(f, "expected"));
     }

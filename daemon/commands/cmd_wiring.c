@@ -40,6 +40,11 @@ static bool is_switched_off(const struct shim *shim, struct shim_info *out)
     return strcmp(out->state, "interface is down") == 0;
 }
 
+static bool is_missing(const struct shim_info *shim)
+{
+    return strstr(shim->state, "no such interface") != NULL || strstr(shim->state, "is gone") != NULL;
+}
+
 /* What is wrong with our end of a cable, as a sentence; "" when nothing is. */
 static void judge(const struct host *h, const struct host_server *s, cw_link link, const struct ls_link_info *info,
                   char out[static 256])
@@ -60,6 +65,8 @@ static void judge(const struct host *h, const struct host_server *s, cw_link lin
         snprintf(out, 256, "no interface is configured for this port; its cable goes to %s of %s", port, expected);
     } else if (!s->link[link].carrier && is_switched_off(s->link[link].shim, &shim)) {
         snprintf(out, 256, "%s, the interface of this port, is switched off at this end", shim.name);
+    } else if (!s->link[link].carrier && is_missing(&shim)) {
+        snprintf(out, 256, "%s, the interface of this port, does not exist now; the daemon waits for it", shim.name);
     } else if (!s->link[link].carrier) {
         snprintf(out, 256, "no carrier: is the cable to %s of %s plugged in at both ends?", port, expected);
     } else if (version != 0) {
@@ -189,6 +196,10 @@ static bool tell_plan(struct request *r, struct host_server *s, const struct tor
             request_server(r, "leads_to", torus_coord(t, to));
             request_text(r, "port", quantity_link_name(cw_link_opposite(link)));
             request_text(r, "state", state_of_cable(s, from, near, to, far));
+            if (near && far) { /* that is what each of them has heard */
+                request_server(r, "seen", torus_coord(t, to));
+                request_text(r, "seen_port", quantity_link_name(cw_link_opposite(link)));
+            }
             request_flag(r, "ok", near && far);
             request_row(r);
             well = well && near && far;

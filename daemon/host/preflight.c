@@ -116,9 +116,8 @@ static void missing_interface(struct looking *l, const char *key, const char *na
         count++;
     }
     const char *near = all != NULL ? nearest_name(name, strlen(name), interface_nth, all, count) : NULL;
-    if (near != NULL && strcmp(near, l->meant) == 0) {
-        near = NULL; /* two links cannot both mean it */
-    } else if (near != NULL) {
+    near = near != NULL && strcmp(near, l->meant) != 0 ? near : NULL; /* two links cannot both mean it */
+    if (near != NULL) {
         snprintf(l->meant, sizeof l->meant, "%s", near);
     }
     warn(l, key, "%s: there is no such interface now, and the daemon will wait for it%s%s%s", name,
@@ -143,12 +142,10 @@ static bool ask_interface(const char *name, unsigned long question, struct ifreq
 
 static void note_mtu(struct looking *l, const char *link, const char *name, uint32_t mtu)
 {
-    if (l->mtus < CW_LINK_COUNT) {
-        struct mtu *m = &l->mtu[l->mtus++];
-        m->mtu = mtu;
-        snprintf(m->link, sizeof m->link, "%s", link);
-        snprintf(m->name, sizeof m->name, "%s", name);
-    }
+    struct mtu *m = &l->mtu[l->mtus++ % CW_LINK_COUNT];
+    m->mtu = mtu;
+    snprintf(m->link, sizeof m->link, "%s", link);
+    snprintf(m->name, sizeof m->name, "%s", name);
 }
 
 /* Without a mtu in the file all frames are as short as the narrowest interface carries: that is seldom meant. */

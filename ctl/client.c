@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <time.h>
@@ -38,8 +39,19 @@ static int64_t now_ns(void)
     return (int64_t)t.tv_sec * CW_NS_PER_SEC + t.tv_nsec;
 }
 
+/* A daemon that left in order and was not allowed to remove its socket has left it without any rights. */
+static bool has_left(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0 && S_ISSOCK(st.st_mode) && (st.st_mode & 07777) == 0;
+}
+
 static int refuse_connect(const char *path, int rc, char why[static CLIENT_WHY])
 {
+    if ((rc == -ECONNREFUSED || rc == -EACCES) && has_left(path)) {
+        snprintf(why, CLIENT_WHY, "%s: no daemon is there: it left in order (systemctl start cubewayd)", path);
+        return rc;
+    }
     switch (-rc) {
     case ENOENT:
         snprintf(why, CLIENT_WHY, "%s: no such socket; is cubewayd running?", path);

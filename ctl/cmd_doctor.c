@@ -38,14 +38,19 @@ static struct asked asked_of(const struct rows *rows)
     return a;
 }
 
-static void show_finding(const struct call *call, const struct message *m)
+static const char *word_of(const struct message *m)
 {
     int64_t severity = message_get_integer(m, "severity", 0);
-    const char *word = severities[severity > 0 && severity < SEVERITIES ? severity : SEVERITIES - 1];
+    return severities[severity > 0 && severity < SEVERITIES ? severity : SEVERITIES - 1];
+}
+
+static void show_finding(const struct call *call, const struct message *m)
+{
+    const char *word = word_of(m);
     const char *server = message_get_text(m, "server", ""), *link = message_get_text(m, "link", "");
+    server = server[0] == '\0' ? "several servers" : strcmp(server, "-") == 0 ? "this server" : server;
     table_state(word, call->style, call->out);
-    fprintf(call->out, "%*s%s%s%s\n", (int)(9 - strlen(word)), "", server,
-            server[0] != '\0' && link[0] != '\0' ? "  " : "", link);
+    fprintf(call->out, "%*s%s%s%s\n", (int)(9 - strlen(word)), "", server, link[0] != '\0' ? "  " : "", link);
     fprintf(call->out, "    %s%s%s\n", table_bold(call->style), message_get_text(m, "text", ""),
             table_plain(call->style));
     fprintf(call->out, "    do: %s\n\n", message_get_text(m, "do", ""));
@@ -100,6 +105,7 @@ int run_doctor(struct call *call)
         remedies_in_lab(&rows, lab, lab != NULL && strcmp(client_daemon(call->client), lab_of_one_process) == 0);
         for (size_t i = 0; i < rows.count; i++) {
             if (call->arguments->json) {
+                message_text(rows.row[i], "weight", word_of(rows.row[i]));
                 message_print(rows.row[i], call->out);
             } else {
                 show_finding(call, rows.row[i]);

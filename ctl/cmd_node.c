@@ -119,3 +119,43 @@ void show_drops(const struct call *call, const struct rows *rows)
     }
     table_print(rows->row, rows->count, columns + !are_several(rows), call->style, call->out);
 }
+
+/* ---- links ------------------------------------------------------------------------------------------------------- */
+
+static const char kernel[] = "kernel", why_not[] = "no_relay";
+
+/* Why there is no relay is a sentence: it has no room in a table, and is the same for most links. */
+static void shorten_relay(struct message *row)
+{
+    char why[200];
+    snprintf(why, sizeof why, "%s", message_get_text(row, "relay", ""));
+    if (why[0] != '\0' && strcmp(why, kernel) != 0) {
+        message_text(row, why_not, why);
+        message_text(row, "relay", "no");
+    }
+}
+
+static bool is_told(const struct rows *rows, size_t below, const char *why)
+{
+    for (size_t i = 0; i < below; i++) {
+        if (strcmp(message_get_text(rows->row[i], why_not, ""), why) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A link that is not up needs no word: its state says so. */
+void show_links(const struct call *call, const struct rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        shorten_relay(rows->row[i]);
+    }
+    table_print(rows->row, rows->count, call->command->columns, call->style, call->out);
+    for (size_t i = 0; i < rows->count; i++) {
+        const char *why = message_get_text(rows->row[i], why_not, "");
+        if (why[0] != '\0' && message_get_flag(rows->row[i], "up") && !is_told(rows, i, why)) {
+            fprintf(call->out, "\nno relay: %s\n", why);
+        }
+    }
+}

@@ -90,3 +90,82 @@ void show_wiring(const struct call *call, const struct rows *rows)
         }
     }
 }
+
+/* ---- All cables -------------------------------------------------------------------------------------------------- */
+
+static bool same(const struct message *a, const char *field, const struct message *b, const char *other)
+{
+    const char *text = message_get_text(a, field, "");
+    return text[0] != '\0' && strcmp(text, message_get_text(b, other, "")) == 0;
+}
+
+/* The finding is about that cable, at the end where its row begins or at the far one. */
+static bool is_at(const struct message *finding, const struct message *cable, const char *server, const char *port)
+{
+    return same(finding, "server", cable, server) && same(finding, "link", cable, port);
+}
+
+/* What is heard at the near end, when it is a stranger. */
+static void set_heard(struct message *cable, const struct message *finding)
+{
+    if (is_at(finding, cable, "server", "link") && message_has(finding, "seen")) {
+        message_text(cable, "seen", message_get_text(finding, "seen", ""));
+        message_text(cable, "seen_port", message_get_text(finding, "seen_port", ""));
+    }
+}
+
+/* The database of links knows only up and down; that a cable loses frames is known at its ends. True: it is wrong. */
+static bool judge_cable(struct message *cable, const struct rows *findings)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct message *f = findings->row[i];
+        bool near = is_at(f, cable, "server", "link"), far = is_at(f, cable, "leads_to", "port");
+        set_heard(cable, f);
+        if ((near || far) && strcmp(message_get_text(f, "cause", ""), "lossy") == 0) {
+            char text[512];
+            snprintf(text, sizeof text, "%s%s%s", far ? message_get_text(f, "server", "") : "", far ? " says: " : "",
+                     message_get_text(f, "text", ""));
+            message_text(cable, "fault", text);
+            message_flag(cable, "ok", false);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Asks every server what it has to say of its cables. True: one of them is wrong that was right so far. */
+static bool ask_all(struct call *call, struct rows *rows)
+{
+    struct rows findings = {NULL, 0, 0};
+    struct request_draft *request = call_request(call, "doctor");
+    int code = EXIT_FINE;
+    bool wrong = false;
+    int rc = call_ask(call, request, call_patience(call), rows_add, &findings, &code);
+    for (size_t i = 0; rc >= 0 && i < rows->count; i++) {
+        wrong = (is_part(rows->row[i], "cable") && judge_cable(rows->row[i], &findings)) || wrong;
+    }
+    request_draft_close(request);
+    rows_clear(&findings);
+    return wrong;
+}
+
+int run_wiring(struct call *call)
+{
+    struct rows rows = {NULL, 0, 0};
+    struct request_draft *request = call_request(call, "wiring");
+    int code = EXIT_FINE;
+    int rc = call_ask(call, request, call_patience(call), rows_add, &rows, &code);
+    if (rc >= 0) {
+        bool wrong = call_given(call, "all") != NULL && ask_all(call, &rows);
+        code = rc > 0 || wrong ? EXIT_NO : EXIT_FINE;
+    }
+    for (size_t i = 0; call->arguments->json && i < rows.count; i++) {
+        message_print(rows.row[i], call->out);
+    }
+    if (!call->arguments->json && (rc >= 0 || rows.count > 0)) {
+        show_wiring(call, &rows);
+    }
+    request_draft_close(request);
+    rows_clear(&rows);
+    return code;
+}

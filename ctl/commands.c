@@ -111,14 +111,15 @@ static const struct command table[] = {
      "not up.",
      "  cwctl status\n  cwctl --node 0,1,2 status --watch", "", 0, 0, "status", NULL, show_status, NULL},
     {"links", "[LINK]", "the six links: state, neighbour, traffic",
-     "State: up, or how far the link has come: no-carrier, down (nobody is heard), miswired (another server than the "
+     "State: up, or how far the link has come: awaited (the interface does not exist yet), no-carrier, down (nobody is "
+     "heard), miswired (another server than the "
      "neighbour is heard: see `cwctl wiring`), init, exchange, pending; damped after flapping. HEARD: time since the "
      "neighbour was heard last. LOST IN, LOST OUT: the share of the last thousand hellos that the cable lost on its "
      "way "
      "here, and on the way to the neighbour; nothing is shown where none was lost. RELAY: kernel, where packets that "
      "only pass the server go on inside the kernel; "
-     "else why they go through the daemon. RUNS: the neighbour's release.",
-     "  cwctl links\n  cwctl links +x --json", "", 0, 1, "links", link_columns, NULL, NULL},
+     "else they go through the daemon, and below the table stands why. RUNS: the neighbour's release.",
+     "  cwctl links\n  cwctl links +x --json", "", 0, 1, "links", link_columns, show_links, NULL},
     {"servers", "", "every server of the torus, as seen from here",
      "State: up (in the view by which packets are routed), feared (perhaps alive: keys that the server may own are not "
      "delivered elsewhere yet), leaving (in order, and still forwards), left (in order), or down (without a word). BY: "
@@ -274,8 +275,8 @@ static const struct command table[] = {
      "count", 2, 2, "capture", NULL, NULL, run_capture},
     {"wiring", "", "where each cable should lead, and what is seen there",
      "The six ports of the server, each with what should be at the other end and what was heard there; with --all, "
-     "every cable of the torus. Exit code 1: a cable is not right.",
-     "  cwctl wiring\n  cwctl wiring --all", "all", 0, 0, "wiring", NULL, show_wiring, NULL},
+     "every cable of the torus, and what any server has to say of it. Exit code 1: a cable is not right.",
+     "  cwctl wiring\n  cwctl wiring --all", "all", 0, 0, "wiring", NULL, show_wiring, run_wiring},
     {"doctor", "", "what is wrong, by cause, worst first, and what to do about it",
      "Each finding is one sentence and one command, or what to do by hand. grave: keys are not delivered here, or "
      "could be delivered twice; broken: a link that should be up is not; warning: it works, and not as it should; "

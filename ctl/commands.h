@@ -120,6 +120,7 @@ void show_counters(const struct call *call, const struct rows *rows);
 void show_drops(const struct call *call, const struct rows *rows);
 void show_key(const struct call *call, const struct rows *rows);
 void show_wiring(const struct call *call, const struct rows *rows);
+void show_links(const struct call *call, const struct rows *rows);
 void show_service(const struct call *call, const struct rows *rows);
 /*
  * Appends columns of whatever fields the rows have, in the order in which they came, but not of the field `but` (may be
@@ -131,6 +132,7 @@ enum { SHOW_TITLE = 32 };
 const char *show_title(const char *field, char out[static SHOW_TITLE]);
 void show_config(const struct call *call, const struct rows *rows);
 void show_done(const struct call *call, const struct rows *rows);
+int run_wiring(struct call *call);
 int run_ping(struct call *call);
 int run_trace(struct call *call);
 int run_load(struct call *call);

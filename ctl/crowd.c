@@ -277,7 +277,7 @@ static void show(const struct call *call, const struct rows *rows, bool own)
         for (size_t i = 0; i < rows->count; i++) {
             message_print(rows->row[i], call->out);
         }
-    } else if (whole == show_counters || whole == show_drops || whole == show_wiring ||
+    } else if (whole == show_counters || whole == show_drops || whole == show_wiring || whole == show_links ||
                (whole == show_status && rows->count > 1)) {
         whole(call, rows); /* these have a column for the server */
     } else {

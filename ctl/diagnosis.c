@@ -2,6 +2,7 @@
 #include "ctl/diagnosis.h"
 
 #include "ctl/diagnosis_services.h"
+#include "ctl/worst.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -69,6 +70,21 @@ static void close_ranks(struct rows *rows)
         }
     }
     rows->count = kept;
+}
+
+/* The names are words between spaces; a name that is not known ("") counts as told. */
+static bool has_name(const char *names, const char *name)
+{
+    size_t length = strlen(name);
+    if (length == 0) {
+        return true;
+    }
+    for (const char *at = names; (at = strstr(at, name)) != NULL; at += length) {
+        if ((at == names || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0')) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* ---- Cables ------------------------------------------------------------------------------------------------------ */
@@ -156,6 +172,11 @@ static void join_misnamed(struct rows *rows)
         message_text(f, "link", "");
         put(f, "text", "the server that is cabled as %s says that it is %s: by its cables it is %s",
             field(f, "expected"), field(f, "seen"), field(f, "expected"));
+        if (is(f, "places", "found")) { /* nobody has set a coordinate: it was found, and kept in a file */
+            put(f, "do", "on the machine at %s: cwctl doctor; if its state file is a copy, that says which to remove",
+                field(f, "expected"));
+            continue;
+        }
         put(f, "do", "on the machine at %s: set torus.coordinate = \"%s\", then: systemctl restart cubewayd",
             field(f, "expected"), field(f, "expected"));
     }
@@ -171,26 +192,35 @@ static bool went_with_server(const struct message *f, const struct message *m)
            (equal(m, "expected", f, "expected") || equal(m, "expected", f, "server"));
 }
 
+/* The interface at the far end of this cable was switched off and on by hand, and the server there says so. */
+static bool was_switched(const struct message *f, const struct message *m)
+{
+    static const char *const causes[] = {"flapping", "carrier-lost", NULL};
+    return is_any(f, "cause", causes) && is(m, "cause", "switched-off") && equal(m, "server", f, "expected") &&
+           has_name(field(m, "links_off"), field(f, "expected_port"));
+}
+
 /* Is there a finding with its own cause at the far end of this one's cable, or about the far server as a whole? */
 static bool explained(const struct rows *rows, const struct message *f)
 {
-    static const char *const follows[] = {"deaf",     "no-carrier",  "coming-up", "flapping",
+    static const char *const follows[] = {"deaf",     "no-carrier",  "coming-up", "flapping", "carrier-lost",
                                           "restarts", "server-down", "mtu",       NULL};
     static const char *const causes[] = {
         "interface-down", "interface-missing", "unconfigured", "version", "cluster", "settings",
-        "cable",          "swapped",           "half",         NULL};
-    if (!is_any(f, "cause", follows)) {
+        "cable",          "swapped",           "half",         "refused", NULL};
+    bool stalls = is(f, "cause", "stalls"); /* by a server that says itself that it stood still */
+    if (!is_any(f, "cause", follows) && !stalls) {
         return false;
     }
     for (size_t i = 0; i < rows->count; i++) {
         const struct message *m = rows->row[i];
-        if (m == NULL || m == f) {
+        if (m == NULL || m == f || (stalls && !is(m, "cause", "stalled"))) {
             continue;
         }
         bool there = equal(m, "server", f, "expected");
         bool end = there && same_end(m, "server", "link", f, "expected", "expected_port");
         bool narrow = end && is(m, "cause", "mtu") && !is(f, "cause", "mtu");
-        if (went_with_server(f, m) || (end && is_any(m, "cause", causes)) || narrow ||
+        if (went_with_server(f, m) || was_switched(f, m) || (end && is_any(m, "cause", causes)) || narrow ||
             (there && is(m, "cause", "stalled")) || (there && is(m, "cause", "place"))) {
             return true;
         }
@@ -229,7 +259,7 @@ static void drop_explained(struct rows *rows)
 /* Both ends of one cable say the same of it: "deaf" or "no-carrier". */
 static void join_ends(struct rows *rows)
 {
-    static const char *const causes[] = {"deaf", "no-carrier", "half", "flapping", "lossy", NULL};
+    static const char *const causes[] = {"deaf", "no-carrier", "half", "flapping", "lossy", "carrier-lost", NULL};
     for (size_t i = 0; i < rows->count; i++) {
         struct message *a = rows->row[i];
         for (size_t j = i + 1; a != NULL && is_any(a, "cause", causes) && j < rows->count; j++) {
@@ -273,21 +303,6 @@ static void add_name(char *names, size_t room, unsigned count, const char *name)
     if (count < NEIGHBOURS_MOST) {
         snprintf(names + used, room - used, "%s%s", count > 0 ? " " : "", name);
     }
-}
-
-/* The names are words between spaces; a name that is not known ("") counts as told. */
-static bool has_name(const char *names, const char *name)
-{
-    size_t length = strlen(name);
-    if (length == 0) {
-        return true;
-    }
-    for (const char *at = names; (at = strstr(at, name)) != NULL; at += length) {
-        if ((at == names || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0')) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* The servers at the other ends of cables that share this one. Leaves out all of these findings but f. */
@@ -566,5 +581,5 @@ void diagnose(struct rows *rows)
     join_by_near(rows);
     join_many(rows);
     close_ranks(rows);
-    sort(rows);
+    worst_first(rows);
 }

@@ -32,6 +32,7 @@ static const struct translation {
     {"journalctl -u cubewayd", "logs", false, 0},
     {"cwctl ", "ctl", true, sizeof "cwctl " - 1},
     {"ip ", "exec", true, 0},
+    {"tc ", "exec", true, 0},
 };
 static const char restart[] = "systemctl restart cubewayd";
 static const char then[] = ", then: ";

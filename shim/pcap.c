@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { RING_BYTES = 4 << 20, CONTROL_RING_BYTES = 1 << 20, FULL_PAUSE_US = 50 };
+enum { RING_BYTES = 4 << 20, CONTROL_RING_BYTES = 1 << 20 };
 
 struct live {
     struct shim shim;
@@ -20,7 +20,7 @@ struct live {
     pcap_t *pcap[LANES]; /* a capture of each lane; frames are sent by that of data */
     struct lane_turns turns;
     struct outq queue;
-    cw_time full_until; /* 0: nothing of that kind */
+    struct port_full full;
     struct shim_counters counters;
     /* Of the receive that is under way. */
     struct shim_frame *frames;
@@ -55,11 +55,12 @@ static int send_one(struct live *l, const struct shim_frame *frame)
         sent = pcap_inject(pcap, start, frame->length + PORT_HEADER); /* that it had been down was still to be said */
     }
     if (sent >= 0) {
+        l->full.row = 0;
         return 1;
     }
     int error = errno; /* of the system call that it made */
     if (error == ENOBUFS) {
-        l->full_until = cw_time_add(clock_now(), CW_US(FULL_PAUSE_US));
+        port_full_note(&l->full, clock_now());
     }
     if (error == EAGAIN || error == ENOBUFS || error == EINTR) {
         l->counters.tx_refused++;
@@ -126,11 +127,8 @@ static unsigned live_room(struct shim *s)
     if (!live_carrier(s)) {
         return 0;
     }
-    if (l->full_until.ns != 0) {
-        if (!cw_time_due(l->full_until, clock_now())) {
-            return 0;
-        }
-        l->full_until.ns = 0;
+    if (!port_full_passed(&l->full, clock_now)) {
+        return 0;
     }
     return outq_room(&l->queue);
 }
@@ -138,8 +136,8 @@ static unsigned live_room(struct shim *s)
 static enum shim_wait live_wait(struct shim *s, cw_time *until)
 {
     const struct live *l = live_of(s);
-    if (l->full_until.ns != 0) {
-        *until = l->full_until;
+    if (l->full.until.ns != 0) {
+        *until = l->full.until;
         return SHIM_WAIT_TIME;
     }
     return SHIM_WAIT_WRITABLE;
@@ -221,6 +219,7 @@ static void live_counters(struct shim *s, struct shim_counters *out)
     }
     l->counters.rx_dropped = dropped;
     *out = l->counters;
+    out->tx_refused_row = l->full.row;
 }
 
 static int live_last_words(const struct shim *s, uint8_t *bytes, uint32_t length)

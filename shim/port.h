@@ -96,6 +96,33 @@ CW_MUST_CHECK int port_claim(const struct port *p, const int *fds, unsigned coun
 /* Gives the device up: it could not be bound to, or it is another process's. The next port_service() tries again. */
 void port_release(struct port *p);
 
+/*
+ * A device that dropped a frame for want of room, and no writability will tell when it has some. The pause before the
+ * next try doubles with each that fails: a queue that is full for a moment is tried again at once, and one that takes
+ * nothing at all costs some 150 tries a second, and not a processor. All zero: it is not full.
+ */
+struct port_full {
+    cw_time until; /* 0: now */
+    uint64_t row;  /* refusals since it took a frame */
+};
+enum { PORT_PAUSE_US = 50, PORT_PAUSE_DOUBLES = 7 };
+
+static inline void port_full_note(struct port_full *f, cw_time now)
+{
+    uint64_t doubles = f->row < PORT_PAUSE_DOUBLES ? f->row : PORT_PAUSE_DOUBLES;
+    f->until = cw_time_add(now, CW_US((int64_t)PORT_PAUSE_US << doubles));
+    f->row++;
+}
+
+/* May it be tried (again)? */
+static inline bool port_full_passed(struct port_full *f, cw_time (*now)(void))
+{
+    if (f->until.ns != 0 && cw_time_due(f->until, now())) {
+        f->until.ns = 0;
+    }
+    return f->until.ns == 0;
+}
+
 /* Fills in the name, the state and what is known of the medium. */
 void port_info(const struct port *p, struct shim_info *out);
 

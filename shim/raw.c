@@ -22,7 +22,6 @@ enum {
     CONTROL_QUEUE_BYTES = 1 << 20, /* some 450 frames of 1,500 bytes: four whole databases of 4,096 servers */
     ALONE_LEAST = 2,               /* frames that came alone, one after another: so will the next */
     ALONE_LOOK = 8,                /* but of so many the first ALONE_LEAST are received as if there could be more */
-    FULL_PAUSE_US = 50,            /* after a device dropped for want of room, and no writability will tell of any */
 };
 
 struct raw {
@@ -35,7 +34,7 @@ struct raw {
     uint32_t promised; /* charge that there was room for when last asked, less what was sent: nobody else uses it up */
     unsigned expected[LANES]; /* frames of a receive of each lane, by the last one */
     unsigned alone;           /* receives in a row that gave one frame of data */
-    cw_time full_until;       /* 0: nothing of that kind */
+    struct port_full full;
     struct shim_counters counters;
     struct iovec vectors[SHIM_BATCH];
     struct mmsghdr messages[SHIM_BATCH];
@@ -72,7 +71,7 @@ static unsigned line_up(struct raw *r, const struct shim_frame *frames, unsigned
 static int send_error(struct raw *r, int error)
 {
     if (error == ENOBUFS) {
-        r->full_until = cw_time_add(clock_now(), CW_US(FULL_PAUSE_US));
+        port_full_note(&r->full, clock_now());
     }
     r->promised = 0;
     if (error == EAGAIN || error == ENOBUFS || error == EINTR) {
@@ -112,6 +111,7 @@ static int raw_send(struct shim *s, const struct shim_frame *frames, unsigned co
         return send_error(r, errno);
     }
     uint32_t charge = 0;
+    r->full.row = 0;
     for (int i = 0; i < sent; i++) {
         r->counters.tx_bytes += frames[i].length;
         charge += outq_charge(frames[i].length + ETH_HLEN);
@@ -205,11 +205,8 @@ static unsigned raw_room(struct shim *s)
     if (!raw_carrier(s)) {
         return 0;
     }
-    if (r->full_until.ns != 0) {
-        if (!cw_time_due(r->full_until, clock_now())) {
-            return 0;
-        }
-        r->full_until.ns = 0;
+    if (!port_full_passed(&r->full, clock_now)) {
+        return 0;
     }
     /* A system call is worth it when little is left of what was promised, not for every frame of a conversation. */
     if (r->promised <= r->queue.limit / 2) {
@@ -221,8 +218,8 @@ static unsigned raw_room(struct shim *s)
 static enum shim_wait raw_wait(struct shim *s, cw_time *until)
 {
     const struct raw *r = raw_of(s);
-    if (r->full_until.ns != 0) {
-        *until = r->full_until;
+    if (r->full.until.ns != 0) {
+        *until = r->full.until;
         return SHIM_WAIT_TIME;
     }
     return SHIM_WAIT_WRITABLE;
@@ -291,6 +288,7 @@ static void raw_counters(struct shim *s, struct shim_counters *out)
         }
     }
     *out = r->counters;
+    out->tx_refused_row = r->full.row;
 }
 
 static int raw_last_words(const struct shim *s, uint8_t *bytes, uint32_t length)

@@ -64,6 +64,7 @@ struct shim_counters {
     uint64_t tx_frames, tx_bytes; /* frames that send took */
     uint64_t rx_frames, rx_bytes; /* frames that receive gave */
     uint64_t tx_refused;          /* times that the system had no room for a frame although room() had promised it */
+    uint64_t tx_refused_row;      /* of these, how many since it took one last: a queue that is full takes one soon */
     uint64_t tx_errors;           /* frames that send took, and that were then lost, as the system reported */
     /* frames that arrived and were lost here because there was no room: the kernel's count */
     uint64_t rx_dropped;

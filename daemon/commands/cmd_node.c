@@ -204,6 +204,17 @@ static void tell_neighbour(struct request *r, const struct linkstate *ls, cw_lin
     }
 }
 
+static const char *state_of_link(const struct host_link *l, const struct ls_link_info *info)
+{
+    struct shim_info shim;
+    if (l->shim == NULL) {
+        return "no-interface";
+    }
+    shim_info(l->shim, &shim);
+    bool awaited = strstr(shim.state, "no such interface") != NULL || strstr(shim.state, "is gone") != NULL;
+    return !l->carrier && awaited ? "awaited" : info->state;
+}
+
 static void tell_link(struct request *r, struct host_server *s, cw_link link, cw_time now)
 {
     struct ls_link_info info;
@@ -216,7 +227,7 @@ static void tell_link(struct request *r, struct host_server *s, cw_link link, cw
         return;
     }
     request_server(r, "neighbour", info.expected);
-    request_text(r, "state", s->link[link].shim == NULL ? "no-interface" : info.state);
+    request_text(r, "state", state_of_link(&s->link[link], &info));
     request_flag(r, "up", info.committed);
     request_flag(r, "carrier", s->link[link].shim != NULL && s->link[link].carrier);
     if (info.heard.any) {

@@ -40,6 +40,11 @@ static bool is_switched_off(const struct shim *shim, struct shim_info *out)
     return strcmp(out->state, "interface is down") == 0;
 }
 
+static bool is_missing(const struct shim_info *shim)
+{
+    return strstr(shim->state, "no such interface") != NULL || strstr(shim->state, "is gone") != NULL;
+}
+
 /* What is wrong with our end of a cable, as a sentence; "" when nothing is. */
 static void judge(const struct host *h, const struct host_server *s, cw_link link, const struct ls_link_info *info,
                   char out[static 256])
@@ -60,6 +65,8 @@ static void judge(const struct host *h, const struct host_server *s, cw_link lin
         snprintf(out, 256, "no interface is configured for this port; its cable goes to %s of %s", port, expected);
     } else if (!s->link[link].carrier && is_switched_off(s->link[link].shim, &shim)) {
         snprintf(out, 256, "%s, the interface of this port, is switched off at this end", shim.name);
+    } else if (!s->link[link].carrier && is_missing(&shim)) {
+        snprintf(out, 256, "%s, the interface of this port, does not exist now; the daemon waits for it", shim.name);
     } else if (!s->link[link].carrier) {
         snprintf(out, 256, "no carrier: is the cable to %s of %s plugged in at both ends?", port, expected);
     } else if (version != 0) {
@@ -189,6 +196,10 @@ static bool tell_plan(struct request *r, struct host_server *s, const struct tor
             request_server(r, "leads_to", torus_coord(t, to));
             request_text(r, "port", quantity_link_name(cw_link_opposite(link)));
             request_text(r, "state", state_of_cable(s, from, near, to, far));
+            if (near && far) { /* that is what each of them has heard */
+                request_server(r, "seen", torus_coord(t, to));
+                request_text(r, "seen_port", quantity_link_name(cw_link_opposite(link)));
+            }
             request_flag(r, "ok", near && far);
             request_row(r);
             well = well && near && far;
@@ -280,10 +291,37 @@ static bool was_said(const struct boot_fault *fault, cw_coord self, cw_links sai
            (said & cw_links_of((cw_link)fault->direction)) != 0;
 }
 
+static bool tells_same(const struct boot_fault *a, const struct boot_fault *b)
+{
+    struct boot_swap first, second;
+    return boot_fault_swap(a, &first) && boot_fault_swap(b, &second) && boot_swap_equal(&first, &second);
+}
+
+/*
+ * "" when one before it has told the same: two plugs that are exchanged are a fault of each of the two cables. How they
+ * lie, with positions, is told only once there are some.
+ */
+static void describe(const struct boot *b, unsigned i, bool placed, char text[static BOOT_FAULT_TEXT])
+{
+    const struct boot_fault *fault = boot_fault(b, i);
+    struct boot_swap swap;
+    text[0] = '\0';
+    if (placed || !boot_fault_swap(fault, &swap)) {
+        boot_fault_text(fault, text);
+        return;
+    }
+    for (unsigned before = 0; before < i; before++) {
+        if (tells_same(boot_fault(b, before), fault)) {
+            return;
+        }
+    }
+    boot_swap_text(&swap, text);
+}
+
 /*
  * said: links of `self` whose faults need not be told. True: the bootstrap has found no fault that stands in the way.
  */
-static bool tell_faults(struct request *r, const struct boot *b, cw_coord self, cw_links said)
+static bool tell_faults(struct request *r, const struct boot *b, bool placed, cw_coord self, cw_links said)
 {
     bool well = true;
     for (unsigned i = 0; i < boot_fault_count(b); i++) {
@@ -293,7 +331,10 @@ static bool tell_faults(struct request *r, const struct boot *b, cw_coord self, 
         if (was_said(fault, self, said)) {
             continue;
         }
-        boot_fault_text(fault, text);
+        describe(b, i, placed, text);
+        if (text[0] == '\0') {
+            continue;
+        }
         request_text(r, "part", "fault");
         request_text(r, "kind", boot_fault_name(fault->kind));
         request_text(r, "fault", text);
@@ -316,7 +357,7 @@ void cmd_wiring(struct request *r)
     if (b != NULL && host_count(h) == 1 && host_server(h, 0)->node == NULL) {
         tell_progress(r, b);
         tell_plugs(r, b);
-        (void)tell_faults(r, b, (cw_coord){0, 0, 0}, CW_LINKS_NONE);
+        (void)tell_faults(r, b, false, (cw_coord){0, 0, 0}, CW_LINKS_NONE);
         request_done(r, 1); /* a server without a place is not yet right */
         return;
     }
@@ -333,7 +374,7 @@ void cmd_wiring(struct request *r)
     }
     if (b != NULL) {
         tell_progress(r, b);
-        well = tell_faults(r, b, self, said) && well;
+        well = tell_faults(r, b, true, self, said) && well;
     }
     request_done(r, well ? 0 : 1);
 }

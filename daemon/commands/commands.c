@@ -76,6 +76,7 @@ int commands_open(struct control **out, struct host *h, struct request_table *ta
     }
     const struct control_config control = {
         .path = config->control_socket,
+        .user = config->user,
         .mode = config->control_mode,
         .group = config->control_group,
         .table = table,

@@ -357,6 +357,7 @@ int control_open(struct control **out, struct event_base *base, const struct con
         free(control);
         return rc;
     }
+    control_socket_give(&control->socket, config->user != NULL ? config->user : "");
     signal(SIGPIPE, SIG_IGN);
     control->base = base;
     control->table = config->table;

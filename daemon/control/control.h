@@ -35,6 +35,7 @@ struct control_config {
     const char *path;
     unsigned mode;
     const char *group;                 /* of the socket file; NULL or "": the group of the process */
+    const char *user;                  /* that the process will become; NULL or "": none */
     const struct request_table *table; /* borrowed */
     /*
      * Called when there is more to do at once that no descriptor tells of: the base is to be run again before the loop

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -52,6 +53,9 @@ static int check_place(const char *path, const struct sockaddr_un *address, char
     }
     if (!S_ISSOCK(st.st_mode)) {
         return refuse(why, -EEXIST, "%s: is there and is no socket; remove it, or choose another path", path);
+    }
+    if ((st.st_mode & 07777) == 0) {
+        return 0; /* left in order, by a daemon that was not allowed to remove it */
     }
     int alive = is_alive(address);
     if (alive < 0) {
@@ -156,11 +160,24 @@ int control_socket_open(struct control_socket *out, const char *path, unsigned m
     return 0;
 }
 
-void control_socket_close(struct control_socket *s)
+static bool is_ours(const struct control_socket *s)
 {
     struct stat st;
-    if (lstat(s->path, &st) == 0 && (uint64_t)st.st_dev == s->device && (uint64_t)st.st_ino == s->inode) {
-        (void)unlink(s->path);
+    return lstat(s->path, &st) == 0 && (uint64_t)st.st_dev == s->device && (uint64_t)st.st_ino == s->inode;
+}
+
+void control_socket_give(const struct control_socket *s, const char *user)
+{
+    const struct passwd *entry = user[0] != '\0' ? getpwnam(user) : NULL;
+    if (entry != NULL && is_ours(s)) {
+        (void)!lchown(s->path, entry->pw_uid, (gid_t)-1);
+    }
+}
+
+void control_socket_close(struct control_socket *s)
+{
+    if (is_ours(s) && unlink(s->path) < 0) {
+        (void)chmod(s->path, 0);
     }
     close(s->fd);
     s->fd = -1;

@@ -24,7 +24,15 @@ struct control_socket {
  */
 CW_MUST_CHECK int control_socket_open(struct control_socket *out, const char *path, unsigned mode, const char *group,
                                       char why[static CONTROL_WHY]);
-/* Closes the socket, and removes the file if it is still ours. */
+/*
+ * Gives the file to the user that the process becomes ("": it becomes none). Such a user may not be allowed to remove
+ * the file, but it can say by the file's mode that it left in order. What fails is left as it is.
+ */
+void control_socket_give(const struct control_socket *s, const char *user);
+/*
+ * Closes the socket, and removes the file if it is still ours. Where that is not allowed, the file is left without any
+ * rights (mode 0): so cwctl knows that its daemon left in order, and did not die.
+ */
 void control_socket_close(struct control_socket *s);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/host/doctor.h"
 
+#include "daemon/host/doctor_boot.h"
 #include "daemon/host/doctor_cables.h"
 #include "daemon/host/doctor_flaps.h"
 #include "daemon/host/internal.h"
@@ -17,6 +18,7 @@
 
 enum {
     FRAMES_OF_SOMEBODY = 5, /* received, and no hello among them */
+    REFUSED_ALL = 16,       /* frames in a row that a device refused: it is not only full for a moment */
 };
 static const cw_span lately = CW_SEC(10); /* frames of another wire version that are older say nothing of now */
 
@@ -209,8 +211,18 @@ static void look_at_half(struct doctor *d, cw_link link, const struct ls_link_in
 {
     char far[TORUS_TEXT];
     struct shim_info shim;
+    struct shim_counters count;
     torus_format(info->expected, far);
     shim_info(d->s->link[link].shim, &shim);
+    shim_counters(d->s->link[link].shim, &count);
+    if (count.tx_refused_row >= REFUSED_ALL) {
+        doctor_say(d, DOCTOR_BROKEN, "refused", link,
+                   "%s, the interface of %s, refuses all frames of this server (%" PRIu64 " since it took one last): "
+                   "its queue or the card itself does that, and not the cable",
+                   shim.name, quantity_link_name(link), count.tx_refused_row);
+        doctor_do(d, "tc -s qdisc show dev %s; ip -s link show %s", shim.name, shim.name);
+        return;
+    }
     doctor_say(d, DOCTOR_BROKEN, "half", link,
                "%s of %s is heard over %s and does not hear us: the cable works in one direction only",
                quantity_link_name(cw_link_opposite(link)), far, quantity_link_name(link));
@@ -234,6 +246,7 @@ static void tell_loss(struct doctor *d, cw_link link, const struct ls_link_info 
                    "the cable in %s loses %s of what goes to %s of %s, and is sound the other way: look at that end",
                    name, out, port, far);
         d->out->text(d->out->context, "way", "out");
+        d->out->integer(d->out->context, "loss_ppm", info->loss_out.ppm);
         doctor_advise(d, "on %s: cwctl doctor says which interface to look at", far);
         return;
     }
@@ -247,6 +260,8 @@ static void tell_loss(struct doctor *d, cw_link link, const struct ls_link_info 
                    name, in, port, far);
     }
     d->out->text(d->out->context, "way", "in");
+    d->out->integer(d->out->context, "loss_ppm",
+                    info->loss_in.ppm > info->loss_out.ppm ? info->loss_in.ppm : info->loss_out.ppm);
     doctor_do(d, "ip -s link show %s: errors are the cable's or its plugs', dropped frames the load of this server",
               interface);
 }
@@ -304,30 +319,6 @@ static void look_at_serving(struct doctor *d, cw_time now)
     doctor_do(d, "cwctl links");
 }
 
-/* ---- The bootstrap ----------------------------------------------------------------------------------------------- */
-
-/* The hellos have told of that link, and better; or it is up, and the slower probes of the bootstrap lag behind. */
-static bool is_told(const struct doctor *d, cw_link link)
-{
-    return (d->told & cw_links_of(link)) != 0 || d->info[link].committed;
-}
-
-static void look_at_bootstrap(struct doctor *d, const struct boot *b)
-{
-    for (unsigned i = 0; i < boot_fault_count(b); i++) {
-        const struct boot_fault *fault = boot_fault(b, i);
-        char text[BOOT_FAULT_TEXT];
-        bool own = fault->who.placed && memcmp(&fault->who.at, &d->s->self, sizeof d->s->self) == 0;
-        if (own && fault->direction < CW_LINK_COUNT && is_told(d, (cw_link)fault->direction)) {
-            continue;
-        }
-        boot_fault_text(fault, text);
-        doctor_say(d, fault->tells_only ? DOCTOR_WARNING : DOCTOR_BROKEN, boot_fault_name(fault->kind), CW_LINK_SELF,
-                   "%s", text);
-        doctor_do(d, "cwctl wiring");
-    }
-}
-
 /* ---- All --------------------------------------------------------------------------------------------------------- */
 
 /* No shim was opened for the link. */
@@ -374,15 +365,6 @@ static void look_at_link(struct doctor *d, cw_link link)
     }
 }
 
-static void tell_about(const struct host *h, const struct rows_reader *out, const char *self)
-{
-    out->text(out->context, "server", self);
-    out->text(out->context, "part", "about");
-    out->text(out->context, "version", CW_VERSION);
-    out->integer(out->context, "mtu", h->mtu);
-    out->row(out->context);
-}
-
 /* The services that came from files: who asks several servers looks for one that lacks what the others run. */
 static void tell_services(const struct host *h, const struct rows_reader *out, const char *self)
 {
@@ -407,7 +389,7 @@ unsigned doctor_look(struct host_server *s, const struct rows_reader *out)
     struct doctor d = {.s = s, .out = out, .link = CW_LINK_SELF};
     d.ls = node_linkstate(s->node);
     torus_format(s->self, d.self);
-    tell_about(s->host, out, d.self);
+    doctor_about(s->host, out, d.self);
     tell_services(s->host, out, d.self);
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         ls_link_info(d.ls, link, &d.info[link]);
@@ -424,45 +406,8 @@ unsigned doctor_look(struct host_server *s, const struct rows_reader *out)
     doctor_hold(&d);
     look_at_counters(&d);
     if (s->host->boot != NULL) {
-        look_at_bootstrap(&d, s->host->boot);
+        doctor_bootstrap(&d, s->host->boot);
     }
     look_at_serving(&d, host_now(s->host));
-    return d.found;
-}
-
-/* Neighbours whose frames tell nothing to who looks for a place: they are of another version of the wire. */
-static void look_at_foreign_ports(struct doctor *d)
-{
-    const struct host *h = d->s->host;
-    const struct viewlog *seen = &host_pump_server(d->s)->viewlog;
-    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        if (seen->foreign[link] != 0) {
-            doctor_say(d, DOCTOR_BROKEN, "version", CW_LINK_SELF,
-                       "what comes over %s is version %u of the wire, and this server speaks version %u: its neighbour "
-                       "there runs another release, and neither understands the other",
-                       config_link_name(&h->config, h->port_of[link]), seen->foreign[link], WIRE_VERSION_NOW);
-            doctor_advise(d, "cubewayd --version there (here: %s), then install the same release on both", CW_VERSION);
-        }
-    }
-}
-
-unsigned doctor_search(struct host *h, const struct rows_reader *out)
-{
-    struct doctor d = {.s = host_server(h, 0), .out = out, .link = CW_LINK_SELF};
-    struct boot_progress progress;
-    snprintf(d.self, sizeof d.self, "-");
-    tell_about(h, out, d.self);
-    if (h->boot != NULL) {
-        boot_progress(h->boot, &progress);
-        doctor_say(&d, DOCTOR_GRAVE, "no-place", CW_LINK_SELF,
-                   progress.state == BOOT_REFUSED
-                       ? "no torus can be made of the cables that are known: this server has no place (servers known: "
-                         "%" PRIu32 ")"
-                       : "this server still looks for its place in the torus (servers known: %" PRIu32 ")",
-                   progress.servers);
-        doctor_advise(&d, "cwctl wiring");
-        look_at_foreign_ports(&d);
-        look_at_bootstrap(&d, h->boot);
-    }
     return d.found;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/host/doctor_cables.h"
 
+#include "daemon/host/differ.h"
 #include "daemon/host/internal.h"
 
 #include "base/quantity.h"
@@ -44,6 +45,9 @@ void doctor_say(struct doctor *d, enum doctor_severity severity, const char *cau
         tell_end(d, "expected", "expected_port", info->expected, cw_link_opposite(link));
         if (info->miswired) {
             tell_end(d, "seen", "seen_port", info->heard.server, info->heard.port);
+            if (d->s->host->config.place == CONFIG_AUTO) {
+                out->text(out->context, "places", "found");
+            }
         }
     }
     out->text(out->context, "text", text);
@@ -155,8 +159,9 @@ static void other_settings(struct doctor *d, cw_link link)
     const struct host *h = d->s->host;
     uint32_t hash = d->info[link].heard.config_hash, mtu = mtu_of(h, hash);
     const char *profile = profile_of(h, hash);
+    struct differ differ;
     char far[TORUS_TEXT];
-    torus_format(d->info[link].expected, far);
+    torus_format(d->info[link].heard.server, far);
     if (mtu != 0) {
         other_mtu(d, link, far, mtu);
         return;
@@ -164,6 +169,9 @@ static void other_settings(struct doctor *d, cw_link link)
     if (profile != NULL) {
         doctor_say(d, DOCTOR_BROKEN, "settings", link, "%s has timers { profile = %s }, and this server has others",
                    far, profile);
+    } else if (differ_find(&h->config, torus_dims(&h->torus), h->mtu, hash, &differ)) {
+        doctor_say(d, DOCTOR_BROKEN, "settings", link, "%s has %s, and this server has %s", far, differ.theirs,
+                   differ.ours);
     } else {
         doctor_say(d, DOCTOR_BROKEN, "settings", link,
                    "the configurations of %s and of this server differ in torus.dims, timers or mtu", far);
@@ -187,8 +195,8 @@ void doctor_stranger(struct doctor *d, cw_link link)
                    "the server at the other end of %s belongs to cluster %u, and this one to cluster %u",
                    quantity_link_name(link), info->heard.cluster, h->config.cluster);
         doctor_advise(d, "plug the cable into this cluster, or set cluster = %u there", h->config.cluster);
-    } else if (same(info->heard.server, info->expected) && info->heard.port == cw_link_opposite(link)) {
-        other_settings(d, link);
+    } else if (info->heard.config_hash != h->config_hash) {
+        other_settings(d, link); /* with other dims even a cable that is right leads elsewhere */
     } else {
         d->wrong |= cw_links_of(link);
     }
@@ -232,7 +240,18 @@ static bool elsewhere(const struct doctor *d, cw_coord *place, cw_link *link)
 static void tell_place(struct doctor *d, cw_coord place, cw_link link)
 {
     char text[TORUS_TEXT];
+    const struct daemon_config *config = &d->s->host->config;
     torus_format(place, text);
+    if (config->place == CONFIG_AUTO) {
+        doctor_say(
+            d, DOCTOR_GRAVE, "place", link,
+            "the state file of this server says that it is %s, and by its cables it is %s: the file is a copy of "
+            "another server's, or the cables were moved",
+            d->self, text);
+        doctor_advise(d, "systemctl stop cubewayd; rm %s/%s.state; systemctl start cubewayd", config->state_dir,
+                      config->name);
+        return;
+    }
     doctor_say(d, DOCTOR_GRAVE, "place", link, "this server is configured as %s, and by its cables it is %s", d->self,
                text);
     /* Not with its name, which two servers have now. */
@@ -259,6 +278,11 @@ static void tell_misnamed(struct doctor *d, cw_link link)
     torus_format(d->info[link].heard.server, claimed);
     torus_format(d->info[link].expected, place);
     doctor_say(d, DOCTOR_BROKEN, "twin", link, "the server that is cabled as %s says that it is %s", place, claimed);
+    if (d->s->host->config.place == CONFIG_AUTO) {
+        doctor_advise(d, "on the machine at %s: cwctl doctor; if its state file is a copy, that says which to remove",
+                      place);
+        return;
+    }
     doctor_advise(d, "on the machine at %s: set torus.coordinate = \"%s\", then: systemctl restart cubewayd", place,
                   place);
 }

@@ -21,6 +21,7 @@ struct doctor {
     cw_links told;        /* something was told of these */
     cw_links silent;      /* nothing is heard there, while this server reaches nobody */
     cw_links flapped;     /* their flaps are to be told: for doctor_flaps() */
+    cw_links switched;    /* interfaces here that were switched off and on again: for doctor_flaps() */
     cw_links stood;       /* they went down last because this server stood still */
     unsigned stood_flaps; /* so many of the flaps of each of these are explained by that */
     bool held;            /* it was told that a service held the thread */

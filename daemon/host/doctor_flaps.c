@@ -9,9 +9,10 @@
 #include <string.h>
 
 enum {
-    FLAPS_TOLD = 2, /* times that a link went down lately and came back, from which on that is told */
-    NAMES = 24,     /* bytes of "+x -x +y -y +z -z" */
-    FENCES = 1000,  /* incarnations that one process uses up at most: another one begins with the time in us */
+    FLAPS_TOLD = 2,      /* times that a link went down lately and came back, from which on that is told */
+    CARRIERS_WARNED = 4, /* from so many lost carriers on, nobody moves plugs any more */
+    NAMES = 128,         /* bytes of six names of interfaces, or of "+x -x +y -y +z -z" */
+    FENCES = 1000,       /* incarnations that one process uses up at most: another one begins with the time in us */
 };
 
 static unsigned size_of(cw_links links)
@@ -49,15 +50,15 @@ static unsigned plugged(const struct doctor *d)
 }
 
 /* Links that went down within one instant; when the first and the last of them did. */
-struct fall {
+struct collapse {
     cw_links links;
     cw_time first, last;
 };
 
 /* The links that went down last. */
-static struct fall last_to_fall(const struct doctor *d)
+static struct collapse last_to_fall(const struct doctor *d)
 {
-    struct fall fall = {CW_LINKS_NONE, CW_NEVER, {INT64_MIN}};
+    struct collapse fall = {CW_LINKS_NONE, CW_NEVER, {INT64_MIN}};
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         if (is_plugged(d, link) && d->info[link].flaps > 0) {
             fall.last = cw_time_max(fall.last, d->info[link].flapped);
@@ -85,7 +86,7 @@ static bool any_stayed(const struct doctor *d, cw_links fell)
 }
 
 /* The process did not run when it was due, at that time or up to an instant before or after. */
-static bool was_kept_waiting(const struct doctor *d, const struct fall *fall)
+static bool was_kept_waiting(const struct doctor *d, const struct collapse *fall)
 {
     const struct host_stalls *stalls = host_stalls(d->s->host);
     for (uint64_t i = 0; i < HOST_STALLS_KEPT && i < stalls->count; i++) {
@@ -98,7 +99,7 @@ static bool was_kept_waiting(const struct doctor *d, const struct fall *fall)
 }
 
 /* The upcall that held the thread at that time; NULL: none did. One that a server of this process made holds all. */
-static const struct host_hold *held_by(const struct doctor *d, const struct fall *fall)
+static const struct host_hold *held_by(const struct doctor *d, const struct collapse *fall)
 {
     cw_time from = {fall->first.ns - instant(d).ns};
     return holds_between(host_holds(d->s->host), from, cw_time_add(fall->last, instant(d)));
@@ -111,7 +112,7 @@ static void tell_author(struct doctor *d, const struct host_hold *hold)
                   hold->service);
 }
 
-static void tell_hold(struct doctor *d, const struct fall *fall, const struct host_hold *hold, bool rest)
+static void tell_hold(struct doctor *d, const struct collapse *fall, const struct host_hold *hold, bool rest)
 {
     char lasted[QUANTITY_TEXT], ago[QUANTITY_TEXT];
     quantity_span_format(CW_MS(cw_span_ms(hold->lasted)), lasted);
@@ -147,7 +148,7 @@ void doctor_stall(struct doctor *d)
 {
     char dead[QUANTITY_TEXT];
     bool rest = true;
-    struct fall fall = last_to_fall(d);
+    struct collapse fall = last_to_fall(d);
     if (size_of(fall.links) < 2 || any_stayed(d, fall.links)) {
         return;
     }
@@ -198,11 +199,15 @@ static bool lives_anew(const struct ls_link_info *info)
     return is_expected(info) && info->heard.incarnation > info->flapped_life;
 }
 
-/* A neighbour that began another life once is back, and that is all: it is told when it does so again and again. */
+/* How often a link must have gone down to be told: a neighbour that is back, or a cable that is up, may do so once. */
+static unsigned flaps_told(const struct doctor *d, cw_link link)
+{
+    return d->info[link].committed || lives_anew(&d->info[link]) ? FLAPS_TOLD : 1;
+}
+
 void doctor_flapped(struct doctor *d, cw_link link)
 {
-    const struct ls_link_info *info = &d->info[link];
-    if (flaps_of(d, link) >= (info->committed || lives_anew(info) ? FLAPS_TOLD : 1)) {
+    if (flaps_of(d, link) >= flaps_told(d, link)) {
         d->flapped |= cw_links_of(link);
     }
 }
@@ -214,29 +219,88 @@ static bool lived_on(const struct ls_link_info *info)
            cw_time_before(info->flapped, info->heard.at);
 }
 
-/* The links with flaps to be told whose far end is that of this one, and that of them which flapped most. */
-static cw_links with_same_end(const struct doctor *d, cw_link link, unsigned *flaps)
+/* The links with flaps to be told whose far end is that of this one. */
+static cw_links with_same_end(const struct doctor *d, cw_link link)
 {
     cw_links with = CW_LINKS_NONE;
-    *flaps = 0;
     for (cw_link i = 0; i < CW_LINK_COUNT; i++) {
-        const struct ls_link_info *info = &d->info[i];
         if (d->flapped & cw_links_of(i) &&
-            memcmp(&info->expected, &d->info[link].expected, sizeof info->expected) == 0) {
+            memcmp(&d->info[i].expected, &d->info[link].expected, sizeof d->info[i].expected) == 0) {
             with |= cw_links_of(i);
-            *flaps = flaps_of(d, i) > *flaps ? flaps_of(d, i) : *flaps;
         }
     }
     return with;
 }
 
-static bool any_lives_anew(const struct doctor *d, cw_links links)
+/* What is behind the recent falls of one link, or of all links to one neighbour. */
+struct reasons {
+    unsigned deaths, fences;       /* lives of the neighbour that ended: its process did, or it counted itself out */
+    unsigned own, carrier, silent; /* falls in which it lived on, or left in order later */
+    uint64_t life[2 * FALLS_KEPT]; /* that are counted, each once */
+    unsigned lives;
+};
+
+static bool is_new(struct reasons *r, uint64_t life)
 {
-    bool any = false;
-    for (cw_link i = 0; i < CW_LINK_COUNT; i++) {
-        any |= links & cw_links_of(i) && lives_anew(&d->info[i]);
+    for (unsigned i = 0; i < r->lives; i++) {
+        if (r->life[i] == life) {
+            return false;
+        }
     }
-    return any;
+    if (r->lives < 2 * FALLS_KEPT) {
+        r->life[r->lives++] = life;
+    }
+    return true;
+}
+
+/*
+ * When the neighbour's process is the same, it has counted itself out, as it does when nobody has heard it for `dead`
+ * (semantics 4.2), which takes the next incarnation.
+ */
+static void count_fall(struct reasons *r, const struct ls_link_info *info, const struct fall *fall)
+{
+    uint64_t after = fall->after != 0 ? fall->after : is_expected(info) ? info->heard.incarnation : 0;
+    if (after > fall->life && !fall->left) {
+        if (is_new(r, fall->life)) {
+            *(after - fall->life < FENCES ? &r->fences : &r->deaths) += 1;
+        }
+        return;
+    }
+    *(fall->why == FALLS_OWN ? &r->own : fall->why == FALLS_CARRIER ? &r->carrier : &r->silent) += 1;
+}
+
+/* Adds the recent falls of a link that this server's standing still does not explain. */
+static void count_falls(const struct doctor *d, cw_link link, struct reasons *r)
+{
+    const struct falls *falls = &host_pump_server(d->s)->viewlog.falls[link];
+    unsigned explained = d->stood & cw_links_of(link) ? d->stood_flaps : 0;
+    for (unsigned back = explained; back < d->info[link].flaps; back++) {
+        const struct fall *fall = falls_at(falls, back);
+        if (fall == NULL) {
+            return;
+        }
+        count_fall(r, &d->info[link], fall);
+    }
+}
+
+static struct reasons reasons_of(const struct doctor *d, cw_links links)
+{
+    struct reasons r = {0};
+    for (cw_link i = 0; i < CW_LINK_COUNT; i++) {
+        if (links & cw_links_of(i)) {
+            count_falls(d, i, &r);
+        }
+    }
+    return r;
+}
+
+static unsigned most_flaps(const struct doctor *d, cw_links links)
+{
+    unsigned most = 0;
+    for (cw_link i = 0; i < CW_LINK_COUNT; i++) {
+        most = links & cw_links_of(i) && flaps_of(d, i) > most ? flaps_of(d, i) : most;
+    }
+    return most;
 }
 
 /* Several links that went down together. */
@@ -252,30 +316,22 @@ static bool fell_together(const struct doctor *d, cw_links links)
     return size_of(links) > 1 && cw_time_since(last, first).ns <= instant(d).ns;
 }
 
-/*
- * The neighbour's process is the same: it has counted itself out, as it does when nobody has heard it for `dead`
- * (semantics 4.2), which takes the next incarnation.
- */
-static bool is_same_process(const struct ls_link_info *info)
+static void tell_stalls(struct doctor *d, cw_link link, const char *far, unsigned times)
 {
-    return info->heard.incarnation - info->flapped_life < FENCES;
+    doctor_say(d, DOCTOR_WARNING, "stalls", link,
+               "%s was lost %u times lately, and came back by itself: it stood still, or nobody heard it for longer "
+               "than timers.dead (its status counts times kept waiting); one cable alone is not the cause",
+               far, times);
+    doctor_advise(d, "on %s: cwctl doctor; cwctl status", far);
 }
 
-static void tell_restarts(struct doctor *d, cw_link link, const char *far, unsigned flaps)
+static void tell_restarts(struct doctor *d, cw_link link, const char *far, unsigned times)
 {
-    if (is_same_process(&d->info[link])) {
-        doctor_say(d, DOCTOR_WARNING, "stalls", link,
-                   "%s was lost %u time%s lately, and came back by itself: it stood still, or nobody heard it for "
-                   "longer than timers.dead (its status counts times kept waiting); one cable alone is not the cause",
-                   far, flaps, flaps == 1 ? "" : "s");
-        doctor_advise(d, "on %s: cwctl doctor; cwctl status", far);
-        return;
-    }
     doctor_say(
         d, DOCTOR_WARNING, "restarts", link,
-        "%s was lost %u time%s lately, and was started again: its daemon was killed or crashed; the cables are not "
+        "%s was lost %u times lately, and was started again: its daemon was killed or crashed; the cables are not "
         "the cause",
-        far, flaps, flaps == 1 ? "" : "s");
+        far, times);
     doctor_advise(d, "on %s: cwctl doctor; journalctl -u cubewayd", far);
 }
 
@@ -296,40 +352,97 @@ static void tell_together(struct doctor *d, cw_link link, cw_links with, const c
     doctor_advise(d, "on %s: cwctl doctor", far);
 }
 
-static void tell_cable(struct doctor *d, cw_link link, const char *far)
+static unsigned others(const struct reasons *r)
+{
+    return r->carrier + r->silent;
+}
+
+/* The carrier went each time: somebody may have moved plugs, which is no fault. */
+static void tell_carrier(struct doctor *d, cw_link link, const char *far, unsigned times)
+{
+    struct shim_info shim;
+    shim_info(d->s->link[link].shim, &shim);
+    doctor_say(d, times < CARRIERS_WARNED ? DOCTOR_NOTE : DOCTOR_WARNING, "carrier-lost", link,
+               "%s (%s) lost its carrier %u times lately, and has it now: plugs were moved, or the interface at %s was "
+               "switched off, or else a plug is loose",
+               shim.name, quantity_link_name(link), times, far);
+    doctor_do(d, "ip -s link show %s; cwctl events says when", shim.name);
+}
+
+static void tell_cable(struct doctor *d, cw_link link, const char *far, unsigned times)
 {
     const struct ls_link_info *info = &d->info[link];
-    unsigned flaps = flaps_of(d, link);
     struct shim_info shim;
     shim_info(d->s->link[link].shim, &shim);
     doctor_say(d, DOCTOR_WARNING, "flapping", link, "the link %s to %s went down %u time%s lately%s: %s%s%s",
-               quantity_link_name(link), far, flaps, flaps == 1 ? "" : "s",
+               quantity_link_name(link), far, times, times == 1 ? "" : "s",
                info->committed ? ", and is up now" : ", and rests now",
                lived_on(info) ? "the cable is bad, for " : "its cable is bad, or ", far,
                lived_on(info) ? " lived on" : " is restarting");
     doctor_do(d, "ip -s link show %s", shim.name);
 }
 
+/* One cable, whose neighbour lived on. */
+static void look_at_cable(struct doctor *d, cw_link link, const char *far)
+{
+    struct reasons r = reasons_of(d, cw_links_of(link));
+    if (others(&r) < flaps_told(d, link)) {
+        d->switched |= r.own >= FLAPS_TOLD ? cw_links_of(link) : CW_LINKS_NONE;
+    } else if (r.silent == 0) {
+        tell_carrier(d, link, far, r.carrier);
+    } else {
+        tell_cable(d, link, far, others(&r));
+    }
+}
+
+/* Interfaces of this server that were switched off and on: nothing is wrong, and the far ends need not wonder. */
+static void tell_switched(struct doctor *d)
+{
+    char names[NAMES] = "", ports[NAMES] = "";
+    size_t used = 0, put = 0;
+    for (cw_link i = 0; i < CW_LINK_COUNT; i++) {
+        struct shim_info shim;
+        if (d->switched & cw_links_of(i)) {
+            shim_info(d->s->link[i].shim, &shim);
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%.16s", used > 0 ? " " : "", shim.name);
+            used = used < sizeof names ? used : sizeof names - 1;
+            put += (size_t)snprintf(ports + put, sizeof ports - put, "%s%s", put > 0 ? " " : "", quantity_link_name(i));
+        }
+    }
+    if (d->switched == CW_LINKS_NONE) {
+        return;
+    }
+    doctor_say(d, DOCTOR_NOTE, "switched-off", CW_LINK_SELF,
+               "interfaces of this server were switched off, taken out or changed lately, and are well now: %s (%s)",
+               names, ports);
+    d->out->text(d->out->context, "links_off", ports);
+    doctor_do(d, "cwctl events says when");
+}
+
 void doctor_flaps(struct doctor *d)
 {
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        unsigned flaps;
         char far[TORUS_TEXT];
         if (!(d->flapped & cw_links_of(link))) {
             continue;
         }
         torus_format(d->info[link].expected, far);
-        cw_links with = with_same_end(d, link, &flaps);
-        bool anew = any_lives_anew(d, with), together = fell_together(d, with);
-        if (anew) {
-            tell_restarts(d, link, far, flaps);
+        cw_links with = with_same_end(d, link);
+        struct reasons r = reasons_of(d, with);
+        bool anew = r.deaths >= FLAPS_TOLD || r.fences >= FLAPS_TOLD;
+        bool together = !anew && r.own == 0 && r.deaths + r.fences == 0 && fell_together(d, with);
+        if (r.deaths >= FLAPS_TOLD) {
+            tell_restarts(d, link, far, r.deaths);
+        } else if (anew) {
+            tell_stalls(d, link, far, r.fences);
         } else if (together) {
-            tell_together(d, link, with, far, flaps);
+            tell_together(d, link, with, far, most_flaps(d, with));
         } else {
-            tell_cable(d, link, far);
+            look_at_cable(d, link, far);
         }
         cw_links done = anew || together ? with : cw_links_of(link);
         d->flapped &= (cw_links)~done;
-        d->told |= done;
+        d->told |= anew || together ? with : CW_LINKS_NONE;
     }
+    tell_switched(d);
 }

@@ -11,7 +11,7 @@
  *   nap.c          when the loop sleeps without waiting for data
  *   serve.c        one server's turn: carriers, frames in, tick, frames out, next wake
  *   boot_runner.c  the bootstrap, while there is no node and beside it
- *   viewlog.c      what an operator should read in the log
+ *   viewlog.c      what an operator should read in the log; falls.c: how each link went down
  *   questions.c    what others may know of a host, and taps
  *
  * Who owns what. The host owns its servers, their nodes and shims, the packets' memory, the services' modules, the
@@ -26,6 +26,7 @@
 #include "base/heap.h"
 #include "boot/boot.h"
 #include "daemon/host/build.h"
+#include "daemon/host/falls.h"
 #include "daemon/host/figures_host.h"
 #include "daemon/host/host.h"
 #include "daemon/host/inquiry_host.h"
@@ -81,6 +82,7 @@ struct viewlog {
     cw_time stranger_said[CW_LINK_COUNT];
     uint8_t foreign[CW_LINK_COUNT]; /* version of the wire that was heard there; 0: none that is not ours */
     struct ls_lossy lossy;
+    struct falls falls[CW_LINK_COUNT]; /* for the doctor */
 };
 
 struct pump_server {

@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -31,6 +32,12 @@ struct looking {
     const struct daemon_config *config;
     struct preflight *p;
     char said[SENTENCE]; /* the last line that a service has logged */
+    struct mtu {
+        uint32_t mtu;
+        char link[KEY], name[IFNAMSIZ];
+    } mtu[CW_LINK_COUNT]; /* of interfaces that are there */
+    unsigned mtus;
+    char meant[IFNAMSIZ]; /* the interface that was proposed last */
 };
 
 /* ---- Telling ----------------------------------------------------------------------------------------------------- */
@@ -109,10 +116,56 @@ static void missing_interface(struct looking *l, const char *key, const char *na
         count++;
     }
     const char *near = all != NULL ? nearest_name(name, strlen(name), interface_nth, all, count) : NULL;
+    near = near != NULL && strcmp(near, l->meant) != 0 ? near : NULL; /* two links cannot both mean it */
+    if (near != NULL) {
+        snprintf(l->meant, sizeof l->meant, "%s", near);
+    }
     warn(l, key, "%s: there is no such interface now, and the daemon will wait for it%s%s%s", name,
          near != NULL ? "; did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
     if (all != NULL) {
         if_freenameindex(all);
+    }
+}
+
+/* What an ioctl says of an interface; false: nothing. */
+static bool ask_interface(const char *name, unsigned long question, struct ifreq *out)
+{
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    *out = (struct ifreq){.ifr_flags = 0};
+    snprintf(out->ifr_name, sizeof out->ifr_name, "%s", name);
+    bool said = fd >= 0 && ioctl(fd, question, out) == 0;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return said;
+}
+
+static void note_mtu(struct looking *l, const char *link, const char *name, uint32_t mtu)
+{
+    struct mtu *m = &l->mtu[l->mtus++ % CW_LINK_COUNT];
+    m->mtu = mtu;
+    snprintf(m->link, sizeof m->link, "%s", link);
+    snprintf(m->name, sizeof m->name, "%s", name);
+}
+
+/* Without a mtu in the file all frames are as short as the narrowest interface carries: that is seldom meant. */
+static void compare_mtus(struct looking *l)
+{
+    uint32_t most = 0;
+    for (unsigned i = 0; i < l->mtus; i++) {
+        most = l->mtu[i].mtu > most ? l->mtu[i].mtu : most;
+    }
+    for (unsigned i = 0; i < l->mtus && l->config->mtu == 0; i++) {
+        const struct mtu *m = &l->mtu[i];
+        char key[KEY + 16];
+        snprintf(key, sizeof key, "%s.interface", m->link);
+        if (m->mtu < most) {
+            warn(
+                l, key,
+                "%s: its mtu is %u, and others here have %u: all frames are cut to %u, and neighbours with longer ones "
+                "refuse this server (ip link set %s mtu %u)",
+                m->name, m->mtu, most, m->mtu, m->name, most);
+        }
     }
 }
 
@@ -122,6 +175,13 @@ static void look_at_interface(struct looking *l, const char *link, const struct 
     struct port_options port = {.interface = c->interface, .mtu = l->config->mtu};
     snprintf(key, sizeof key, "%s.interface", link);
     int rc = port_check(&port, why);
+    struct ifreq now = {.ifr_flags = 0};
+    if (rc == 0 && ask_interface(c->interface, SIOCGIFFLAGS, &now) && !(now.ifr_flags & IFF_UP)) {
+        warn(l, key, "%s: the interface is switched off (ip link set %s up)", c->interface, c->interface);
+    }
+    if (rc == 0 && ask_interface(c->interface, SIOCGIFMTU, &now)) {
+        note_mtu(l, link, c->interface, (uint32_t)now.ifr_mtu);
+    }
     if (rc == -ENODEV && c->shim == CONFIG_RAW) {
         missing_interface(l, key, c->interface);
     } else if (rc < 0) {
@@ -172,6 +232,7 @@ static void look_at_links(struct looking *l)
             look_at_udp(l, name, c);
         }
     }
+    compare_mtus(l);
     (void)lint_links(config, keyed_warning, l);
     (void)lint_timers(config, keyed_warning, l);
 }
@@ -264,6 +325,10 @@ static void look_at_socket(struct looking *l)
                              : (int)(slash - path),
              slash == NULL ? "." : path);
     look_at_folder(l, "control.socket", folder, UINT32_MAX);
+    bool volatile_one = strncmp(folder, "/run/", 5) == 0 && strchr(folder + 5, '/') == NULL; /* new at each boot */
+    if (!volatile_one && stat(folder, &st) < 0 && errno == ENOENT) {
+        warn(l, "control.socket", "%s: there is no such folder; the start makes it, and leaves it there", folder);
+    }
 }
 
 static void any_port(struct sockaddr_storage *address)

@@ -222,6 +222,47 @@ static void look_for_loss(struct pump_server *s, const char *self)
     }
 }
 
+/* ---- How links go down ------------------------------------------------------------------------------------------- */
+
+/* What the medium says at this end, now that the link is down. */
+static enum falls_why why_down(const struct host_link *l)
+{
+    struct shim_info info;
+    if (l->shim == NULL || l->carrier) {
+        return FALLS_SILENT;
+    }
+    shim_info(l->shim, &info);
+    bool own = strncmp(info.state, "interface", 9) == 0 || strncmp(info.state, "the interface", 13) == 0 ||
+               strstr(info.state, "such interface") != NULL;
+    return own ? FALLS_OWN : FALLS_CARRIER;
+}
+
+static void look_for_falls(struct pump_server *s)
+{
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        struct falls *falls = &s->viewlog.falls[link];
+        struct ls_link_info info;
+        ls_link_info(node_linkstate(s->face.node), link, &info);
+        if (info.flaps > 0) {
+            falls_note(falls, info.flapped, info.flapped_life, why_down(&s->face.link[link]));
+        }
+        if (info.committed) {
+            falls_up(falls, info.incarnation);
+        }
+    }
+}
+
+/* A server left in order: that its links do not come up again is no death. */
+static void note_leave(struct pump_server *s, cw_server left)
+{
+    const struct torus *t = &s->face.host->torus;
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        if (torus_neighbour(t, torus_id(t, s->face.self), link) == left) {
+            falls_left(&s->viewlog.falls[link]);
+        }
+    }
+}
+
 /* ---- Links and servers ------------------------------------------------------------------------------------------- */
 
 static void look_at_links(struct pump_server *s, const char *self)
@@ -334,6 +375,9 @@ static void look_at_server(struct pump_server *s, cw_server at, bool here, bool 
     if (s->left_us != NULL) {
         s->left_us[at] = left ? events_clock_us() : 0;
     }
+    if (left) {
+        note_leave(s, at);
+    }
     if (told) {
         torus_format(torus_coord(&s->face.host->torus, at), text);
         events_add(s->face.host->events, &s->face.self, "view", "%s %s", text,
@@ -409,6 +453,7 @@ void viewlog_update(struct pump_server *s, cw_time now)
     char self[TORUS_TEXT];
     torus_format(s->face.self, self);
     look_at_links(s, self);
+    look_for_falls(s);
     look_at_view(s);
     look_at_servers(s, self, now);
     look_at_all(s);

@@ -2,6 +2,8 @@
 #include "boot/fault.h"
 #include "boot/text.h"
 
+#include <string.h>
+
 static const char *const names[BOOT_FAULT_KINDS] = {
     [0] = "none",
     [BOOT_FAULT_SILENT] = "silent",
@@ -205,5 +207,101 @@ size_t boot_fault_text(const struct boot_fault *f, char out[static BOOT_FAULT_TE
         put_ports(&t, f);
         break;
     }
+    return t.length;
+}
+
+/* ---- Two plugs that are exchanged -------------------------------------------------------------------------------- */
+
+static bool is_before(const struct boot_swap *swap, unsigned a, unsigned b)
+{
+    uint64_t first = swap->plug[a].who.id, second = swap->plug[b].who.id;
+    return first != second ? first < second : swap->plug[a].direction < swap->plug[b].direction;
+}
+
+static bool at_one_server(const struct boot_swap *swap)
+{
+    return swap->plug[0].who.id == swap->plug[1].who.id;
+}
+
+static struct boot_swap swap_of(const struct boot_who *a, unsigned direction_a, const struct boot_who *b,
+                                unsigned direction_b)
+{
+    struct boot_swap swap = {{{*a, (uint8_t)direction_a}, {*b, (uint8_t)direction_b}}};
+    return is_before(&swap, 1, 0) ? (struct boot_swap){{swap.plug[1], swap.plug[0]}} : swap;
+}
+
+/* Of the two ways to say it. */
+static bool is_better(const struct boot_swap *a, const struct boot_swap *b)
+{
+    if (at_one_server(a) != at_one_server(b)) {
+        return at_one_server(a);
+    }
+    struct boot_swap firsts = {{a->plug[0], b->plug[0]}};
+    return is_before(&firsts, 0, 1);
+}
+
+/*
+ * The other cable leads from `other` to where this one should: after an exchange of the near ends, or of the far ends,
+ * both are right.
+ */
+bool boot_fault_swap(const struct boot_fault *f, struct boot_swap *out)
+{
+    if (!f->swapped || f->direction >= CW_LINK_COUNT || f->far_direction >= CW_LINK_COUNT || f->expected.id == 0) {
+        return false;
+    }
+    struct boot_swap near = swap_of(&f->who, f->direction, &f->other, cw_link_opposite(f->far_direction));
+    struct boot_swap far = swap_of(&f->far, f->far_direction, &f->expected, cw_link_opposite(f->direction));
+    *out = is_better(&near, &far) ? near : far;
+    return true;
+}
+
+bool boot_swap_equal(const struct boot_swap *a, const struct boot_swap *b)
+{
+    bool equal = true;
+    for (unsigned i = 0; i < 2; i++) {
+        equal = equal && a->plug[i].who.id == b->plug[i].who.id && a->plug[i].direction == b->plug[i].direction;
+    }
+    return equal;
+}
+
+static void put_name(struct text *t, const struct boot_who *who)
+{
+    struct boot_who plain = {.id = who->id};
+    size_t length = strnlen(who->name, sizeof who->name);
+    if (length > 0) {
+        text_put_bytes(t, who->name, length);
+    } else {
+        text_put_who(t, &plain);
+    }
+}
+
+/* "+x and -y of a", or "+x of a and +x of b". */
+static void put_plugs(struct text *t, const struct boot_swap *swap)
+{
+    text_put_port(t, 0, swap->plug[0].direction);
+    if (!at_one_server(swap)) {
+        text_put(t, " of ");
+        put_name(t, &swap->plug[0].who);
+    }
+    text_put(t, " and ");
+    text_put_port(t, 0, swap->plug[1].direction);
+    text_put(t, " of ");
+    put_name(t, &swap->plug[1].who);
+}
+
+size_t boot_swap_text(const struct boot_swap *swap, char out[static BOOT_FAULT_TEXT])
+{
+    struct text t = text_of(out, BOOT_FAULT_TEXT);
+    text_put(&t, "the cables in ");
+    put_plugs(&t, swap);
+    text_put(&t, " are exchanged");
+    return t.length;
+}
+
+size_t boot_swap_remedy(const struct boot_swap *swap, char out[static BOOT_FAULT_TEXT])
+{
+    struct text t = text_of(out, BOOT_FAULT_TEXT);
+    text_put(&t, "exchange the plugs in ");
+    put_plugs(&t, swap);
     return t.length;
 }

@@ -80,4 +80,25 @@ const char *boot_fault_name(uint8_t kind);
 /* Writes the sentence, cut to BOOT_FAULT_TEXT bytes with the NUL, and gives its length. */
 size_t boot_fault_text(const struct boot_fault *fault, char out[static BOOT_FAULT_TEXT]);
 
+/*
+ * Two plugs whose exchange puts two cables right. Each cable has two ends, so there are two such pairs; of these the one
+ * at one server, if there is any, and always the same one: faults of both cables give equal swaps.
+ */
+struct boot_swap {
+    struct {
+        struct boot_who who;
+        uint8_t direction;
+    } plug[2];
+};
+/* False: the fault is no such exchange, or it is not known of which directions. */
+bool boot_fault_swap(const struct boot_fault *fault, struct boot_swap *out);
+bool boot_swap_equal(const struct boot_swap *a, const struct boot_swap *b);
+/*
+ * "the cables in +x and -y of a are exchanged", or for two servers "the cables in +x of a and +x of b are ..". Without
+ * positions, which are guesses while no torus is agreed on, and with ids only where there is no name. The length.
+ */
+size_t boot_swap_text(const struct boot_swap *swap, char out[static BOOT_FAULT_TEXT]);
+/* What to do: "exchange the plugs in +x and -y of a". */
+size_t boot_swap_remedy(const struct boot_swap *swap, char out[static BOOT_FAULT_TEXT]);
+
 #endif

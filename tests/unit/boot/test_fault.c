@@ -50,8 +50,54 @@ START_TEST(says_where_and_what)
 }
 END_TEST
 
+/* The plugs +x and -y of c are exchanged, as seen over the one cable and over the other: one swap, at one server. */
+START_TEST(both_cables_tell_of_one_swap)
+{
+    const struct boot_who a = {.id = 9, .name = "a", .placed = true}, b = {.id = 7, .name = "b"},
+                          c = {.id = 8, .name = "c", .placed = true, .at = {1, 0, 0}};
+    struct boot_fault fault = {
+        .kind = BOOT_FAULT_CROSSED,
+        .swapped = true,
+        .who = a,
+        .direction = CW_LINK_YP,
+        .far = c,
+        .far_direction = CW_LINK_XP,
+        .expected = c,
+        .other = b,
+    };
+    struct boot_swap first, second;
+    char text[BOOT_FAULT_TEXT];
+    ck_assert(boot_fault_swap(&fault, &first));
+    fault = (struct boot_fault){
+        .kind = BOOT_FAULT_CROSSED,
+        .swapped = true,
+        .who = c,
+        .direction = CW_LINK_YM,
+        .far = b,
+        .far_direction = CW_LINK_XM,
+        .expected = a,
+        .other = c,
+    };
+    ck_assert(boot_fault_swap(&fault, &second));
+    ck_assert(boot_swap_equal(&first, &second));
+    ck_assert_uint_eq(boot_swap_text(&first, text), strlen(text));
+    ck_assert_str_eq(text, "the cables in +x and -y of c are exchanged");
+    ck_assert_uint_eq(boot_swap_remedy(&first, text), strlen(text));
+    ck_assert_str_eq(text, "exchange the plugs in +x and -y of c");
+    fault.expected = (struct boot_who){.id = 6};
+    fault.other = (struct boot_who){.id = 5, .name = "e"};
+    ck_assert(boot_fault_swap(&fault, &second));
+    ck_assert(!boot_swap_equal(&first, &second));
+    boot_swap_text(&second, text);
+    ck_assert_str_eq(text, "the cables in +x of e and -y of c are exchanged");
+    fault.swapped = false;
+    ck_assert(!boot_fault_swap(&fault, &second));
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(every_kind_has_a_name_and_a_sentence),
     SUITE_TEST(says_where_and_what),
+    SUITE_TEST(both_cables_tell_of_one_swap),
 };
 SUITE_MAIN("fault", tests)

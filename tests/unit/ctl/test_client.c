@@ -5,6 +5,7 @@
 #include "suite.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 
 static struct fake_daemon d;
 static struct client *c;
@@ -111,6 +112,9 @@ START_TEST(nobody_there)
     waitpid(d.pid, NULL, 0);
     ck_assert_int_eq(client_open(&c, d.path, why), -ECONNREFUSED);
     ck_assert_ptr_nonnull(strstr(why, "has died"));
+    ck_assert_int_eq(chmod(d.path, 0), 0);
+    ck_assert_int_lt(client_open(&c, d.path, why), 0);
+    ck_assert_ptr_nonnull(strstr(why, "it left in order"));
     unlink(d.path);
     rmdir(d.folder);
 }

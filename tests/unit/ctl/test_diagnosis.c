@@ -4,6 +4,7 @@
 
 #include "suite.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static struct rows rows;
@@ -17,8 +18,8 @@ static void add(const char *fields)
     for (char *f = strtok_r(text, ";", &save); f != NULL; f = strtok_r(NULL, ";", &save)) {
         char *value = strchr(f, '=');
         *value++ = '\0';
-        if (strcmp(f, "severity") == 0 || strcmp(f, "unanswered") == 0) {
-            message_integer(m, f, value[0] - '0');
+        if (strcmp(f, "severity") == 0 || strcmp(f, "unanswered") == 0 || strcmp(f, "loss_ppm") == 0) {
+            message_integer(m, f, atoi(value));
         } else {
             message_text(m, f, value);
         }
@@ -119,8 +120,8 @@ START_TEST(effects_go_and_causes_stay)
     diagnose(&rows);
     ck_assert_uint_eq(rows.count, 3);
     ck_assert_str_eq(text_of(0, "text"), "stalled");
-    ck_assert_str_eq(text_of(1, "text"), "cause");
-    ck_assert_str_eq(text_of(2, "text"), "half");
+    ck_assert_str_eq(text_of(1, "text"), "half");
+    ck_assert_str_eq(text_of(2, "text"), "cause");
     clear();
 }
 END_TEST
@@ -267,7 +268,37 @@ START_TEST(versions_and_silence_are_told)
 }
 END_TEST
 
+/* Each end wonders about the cable; the end whose interface was switched off by hand knows. */
+START_TEST(what_somebody_switched)
+{
+    add("severity=4;cause=switched-off;server=1,1,1;links_off=+x -z;text=mine");
+    add("severity=3;cause=flapping;server=0,1,1;link=-x;expected=1,1,1;expected_port=+x");
+    add("severity=4;cause=carrier-lost;server=1,1,2;link=-z;expected=1,1,1;expected_port=+z");
+    add("severity=4;cause=carrier-lost;server=1,1,0;link=+z;expected=1,1,1;expected_port=-z");
+    diagnose(&rows);
+    ck_assert_uint_eq(rows.count, 2);
+    ck_assert_str_eq(text_of(0, "server"), "1,1,2");
+    ck_assert_str_eq(text_of(1, "text"), "mine");
+    clear();
+}
+END_TEST
+
+/* It says itself that it stood still: that its neighbours lost it follows. */
+START_TEST(one_stall_is_one_finding)
+{
+    add("severity=3;cause=stalled;server=1,1,1;text=mine");
+    add("severity=3;cause=stalls;server=0,1,1;link=+x;expected=1,1,1;expected_port=-x");
+    diagnose(&rows);
+    ck_assert_uint_eq(rows.count, 1);
+    ck_assert_str_eq(text_of(0, "text"), "mine");
+    clear();
+}
+END_TEST
+
 static const struct suite_test tests[] = {
+
+    SUITE_TEST(what_somebody_switched),
+    SUITE_TEST(one_stall_is_one_finding),
     SUITE_TEST(nothing_is_nothing),
     SUITE_TEST(plugs_of_two_servers),
     SUITE_TEST(plugs_of_one_server),

@@ -233,3 +233,35 @@ void ether_try_shaped(ether_open_fn *open)
     try_shaped(open, 1500, 0);
     try_shaped(open, 9000, 0);
 }
+
+void ether_try_refusing(ether_open_fn *open)
+{
+    enum { RATE = 40000000, BURST = 3000, TRIED_MS = 300 };
+    uint8_t memory[SHIM_HEADROOM + MEMORY_BYTES];
+    struct shim_frame frame = {.bytes = memory + SHIM_HEADROOM, .length = 1000};
+    struct shim_counters counters;
+    netns_enter();
+    netns_veth("left", "right", 1500, -1);
+    netns_tbf("left", RATE, BURST, 1); /* its queue has room for a byte */
+    struct shim *out = ether_open(open, &(struct port_options){.interface = "left"});
+    cw_time end = cw_time_add(clock_now(), CW_MS(TRIED_MS)), until;
+    frame_fill(frame.bytes, 0, frame.length);
+    while (cw_time_before(clock_now(), end)) {
+        ck_assert(shim_room(out) == 0 || shim_send(out, &frame, 1) == 0);
+        ck_assert_int_eq(shim_wait(out, &until), SHIM_WAIT_TIME);
+    }
+    shim_counters(out, &counters);
+    ck_assert_uint_ge(counters.tx_refused, 4);
+    ck_assert_uint_le(counters.tx_refused, 60); /* 8 pauses that double, then one in 6.4 ms */
+    ck_assert_uint_eq(counters.tx_refused_row, counters.tx_refused);
+    netns_tbf("left", RATE, BURST, 30000);
+    end = cw_time_add(clock_now(), CW_SEC(5));
+    while (shim_room(out) == 0 || shim_send(out, &frame, 1) == 0) {
+        ck_assert(cw_time_before(clock_now(), end));
+    }
+    shim_counters(out, &counters);
+    ck_assert_uint_eq(counters.tx_refused_row, 0);
+    ck_assert_uint_eq(counters.tx_frames, 1);
+    shim_close(out);
+    netns_delete("left");
+}

@@ -40,4 +40,7 @@ void ether_try_drops(ether_open_fn *open);
  */
 void ether_try_shaped(ether_open_fn *open);
 
+/* A device that refuses every frame is tried less and less often; when it takes one, all is as before. */
+void ether_try_refusing(ether_open_fn *open);
+
 #endif

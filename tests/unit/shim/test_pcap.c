@@ -84,6 +84,12 @@ START_TEST(what_the_kernel_drops_is_counted)
 }
 END_TEST
 
+START_TEST(a_device_that_refuses_is_left_alone)
+{
+    ether_try_refusing(pcap_shim_open);
+}
+END_TEST
+
 START_TEST(a_shaped_device_keeps_few)
 {
     ether_try_shaped(pcap_shim_open);
@@ -125,6 +131,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(control_has_a_lane_of_its_own),
     SUITE_TEST(what_the_kernel_drops_is_counted),
     SUITE_TEST(a_shaped_device_keeps_few),
+    SUITE_TEST(a_device_that_refuses_is_left_alone),
     SUITE_TEST(a_deleted_interface_comes_back_by_its_name),
 };
 

@@ -73,6 +73,12 @@ START_TEST(what_the_kernel_drops_is_counted)
 }
 END_TEST
 
+START_TEST(a_device_that_refuses_is_left_alone)
+{
+    ether_try_refusing(raw_open);
+}
+END_TEST
+
 START_TEST(a_shaped_device_keeps_few)
 {
     ether_try_shaped(raw_open);
@@ -414,6 +420,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(others_frames_are_not_given),
     SUITE_TEST(what_the_kernel_drops_is_counted),
     SUITE_TEST(a_shaped_device_keeps_few),
+    SUITE_TEST(a_device_that_refuses_is_left_alone),
     SUITE_TEST(a_renamed_interface_is_the_same_cable),
     SUITE_TEST(a_deleted_interface_comes_back_by_its_name),
     SUITE_TEST(no_privilege_is_needed_afterwards),

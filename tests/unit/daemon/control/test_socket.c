@@ -4,9 +4,11 @@
 #include "suite.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -88,6 +90,40 @@ START_TEST(a_dead_one_does_not)
 }
 END_TEST
 
+/* Who may not remove it leaves it without rights, and a socket without rights may be replaced. */
+START_TEST(who_left_in_order_can_be_told)
+{
+    struct control_socket s;
+    struct stat st;
+    begin();
+    ck_assert_int_eq(control_socket_open(&s, path, 0660, NULL, why), 0);
+    control_socket_give(&s, "");
+    control_socket_give(&s, "nobody has this name");
+    char run[sizeof path];
+    snprintf(run, sizeof run, "%s", path);
+    *strrchr(run, '/') = '\0';
+    pid_t child = fork();
+    if (child == 0) {
+        /* As a daemon that has given up its rights: the folder is not its own. */
+        struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+        const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
+        bool bare = syscall(SYS_capset, &head, none) == 0 && chmod(run, 0500) == 0;
+        control_socket_close(&s);
+        _exit(bare && chmod(run, 0700) == 0 ? 0 : 1);
+    }
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    close(s.fd);
+    ck_assert_int_eq(stat(path, &st), 0);
+    ck_assert_uint_eq(st.st_mode & 07777, 0);
+    ck_assert_int_eq(control_socket_open(&s, path, 0660, NULL, why), 0);
+    ck_assert(connects());
+    control_socket_close(&s);
+    end();
+}
+END_TEST
+
 /* The file has become somebody else's: closing leaves it alone. */
 START_TEST(only_its_own_file_goes)
 {
@@ -123,7 +159,7 @@ START_TEST(what_cannot_be_is_said)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(it_is_there_while_it_is_open), SUITE_TEST(a_living_daemon_keeps_it), SUITE_TEST(a_dead_one_does_not),
-    SUITE_TEST(only_its_own_file_goes),       SUITE_TEST(what_cannot_be_is_said),
+    SUITE_TEST(it_is_there_while_it_is_open),  SUITE_TEST(a_living_daemon_keeps_it), SUITE_TEST(a_dead_one_does_not),
+    SUITE_TEST(who_left_in_order_can_be_told), SUITE_TEST(only_its_own_file_goes),   SUITE_TEST(what_cannot_be_is_said),
 };
 SUITE_MAIN("control_socket", tests)

@@ -116,6 +116,20 @@ START_TEST(another_configuration)
     d.info[CW_LINK_XP].heard = heard;
     doctor_stranger(&d, CW_LINK_XP);
     expect("1,0,0 has timers { profile = fast }, and this server has others");
+    other = h->config;
+    other.timers.hello = CW_MS(4);
+    heard.config_hash = config_hash(&other, torus_dims(&h->torus), h->mtu);
+    d.info[CW_LINK_XP].heard = heard;
+    doctor_stranger(&d, CW_LINK_XP);
+    expect("1,0,0 has timers.hello = 4ms, and this server has 10ms");
+    heard.server =
+        (cw_coord){1, 0, 2}; /* with other dims even a right cable seems to be wrong: not the cable is told */
+    heard.config_hash = config_hash(&h->config, (cw_dims){3, 3, 2}, h->mtu);
+    d.info[CW_LINK_XP].heard = heard;
+    doctor_stranger(&d, CW_LINK_XP);
+    expect("1,0,2 has torus.dims = 3x3x2, and this server has 3x3x3");
+    ck_assert_uint_eq(d.wrong, CW_LINKS_NONE);
+    heard.server = (cw_coord){1, 0, 0};
     heard.config_hash = 12345;
     d.info[CW_LINK_XP].heard = heard;
     doctor_stranger(&d, CW_LINK_XP);

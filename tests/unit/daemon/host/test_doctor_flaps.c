@@ -11,7 +11,7 @@
 #include "rows_said.h"
 #include "suite.h"
 
-enum { LIFE = 1000, FIRST_MS = 100000 };
+enum { LIFE = 1000, FENCED = 1000000, FIRST_MS = 100000 };
 
 static struct rows_said said;
 static struct rows_reader reader;
@@ -40,12 +40,28 @@ static cw_time at_ms(int64_t ms)
     return (cw_time){CW_MS(FIRST_MS + ms).ns};
 }
 
+/* The link went down once more, of the neighbour's life `life`; `after`: its life when the link was up again. */
+static void fall_once(struct doctor *d, cw_link link, int64_t ms, uint64_t life, uint64_t after, enum falls_why why)
+{
+    struct falls *falls = &host_pump_server(d->s)->viewlog.falls[link];
+    falls_note(falls, at_ms(ms), life, why);
+    if (after != 0) {
+        falls_up(falls, after);
+    }
+    d->info[link].flaps++;
+    d->info[link].flapped = at_ms(ms);
+    d->info[link].flapped_life = life;
+    d->info[link].heard.incarnation = after != 0 ? after : d->info[link].heard.incarnation;
+}
+
 /* The link went down so often, last at that time, and is up again; the neighbour lived on. */
 static void fall(struct doctor *d, cw_link link, unsigned flaps, int64_t ms)
 {
-    d->info[link].flaps = flaps;
-    d->info[link].flapped = at_ms(ms);
-    d->info[link].flapped_life = LIFE;
+    host_pump_server(d->s)->viewlog.falls[link] = (struct falls){.count = 0};
+    d->info[link].flaps = 0;
+    for (unsigned i = 1; i <= flaps; i++) {
+        fall_once(d, link, ms - 1000 * (int64_t)(flaps - i), LIFE, LIFE, FALLS_SILENT);
+    }
 }
 
 static void fall_all(struct doctor *d, unsigned flaps, int64_t ms, int64_t apart_ms)
@@ -237,8 +253,8 @@ START_TEST(a_neighbour_that_begins_anew)
 {
     struct doctor d = begin(pair);
     for (cw_link link = CW_LINK_XP; link <= CW_LINK_XM; link++) {
-        fall(&d, link, 2, 0);
-        d.info[link].heard.incarnation = 2 * (uint64_t)LIFE;
+        fall_once(&d, link, 0, LIFE, 2 * (uint64_t)FENCED, FALLS_SILENT);
+        fall_once(&d, link, 900, 2 * (uint64_t)FENCED, 4 * (uint64_t)FENCED, FALLS_SILENT);
     }
     ck_assert_uint_eq(look(&d), 1);
     expect("severity=3 cause=restarts link=+x expected=1,0,0");
@@ -252,8 +268,8 @@ END_TEST
 START_TEST(a_neighbour_that_counted_itself_out)
 {
     struct doctor d = begin(cube);
-    fall(&d, CW_LINK_XP, 2, 0);
-    d.info[CW_LINK_XP].heard.incarnation = LIFE + 1;
+    fall_once(&d, CW_LINK_XP, 0, LIFE, LIFE + 1, FALLS_SILENT);
+    fall_once(&d, CW_LINK_XP, 900, LIFE + 1, LIFE + 2, FALLS_SILENT);
     ck_assert_uint_eq(look(&d), 1);
     expect("cause=stalls link=+x expected=1,0,0");
     expect("1,0,0 was lost 2 times lately, and came back by itself: it stood still, or nobody heard it");
@@ -301,6 +317,59 @@ START_TEST(a_hold_that_cost_no_link)
 }
 END_TEST
 
+/* Whatever else its links went through: a server that died twice is said to have died twice. */
+START_TEST(a_death_is_counted_once)
+{
+    struct doctor d = begin(pair);
+    for (cw_link link = CW_LINK_XP; link <= CW_LINK_XM; link++) {
+        fall_once(&d, link, 0, LIFE, LIFE, FALLS_SILENT);
+        fall_once(&d, link, 900, LIFE, FENCED, FALLS_SILENT);
+        fall_once(&d, link, 1800, FENCED, FENCED, FALLS_CARRIER);
+        fall_once(&d, link, 2700, FENCED, 0, FALLS_SILENT);
+        d.info[link].heard.incarnation = 2 * (uint64_t)FENCED; /* the link is not up yet */
+    }
+    ck_assert_uint_eq(look(&d), 1);
+    expect("1,0,0 was lost 2 times lately, and was started again");
+}
+END_TEST
+
+/* The link went down twice, was up again, and then the neighbour left in order and was started again. */
+START_TEST(a_goodbye_is_no_crash)
+{
+    struct doctor d = begin(cube);
+    fall_once(&d, CW_LINK_XP, 0, LIFE, LIFE, FALLS_CARRIER);
+    fall_once(&d, CW_LINK_XP, 900, LIFE, LIFE, FALLS_CARRIER);
+    d.info[CW_LINK_XP].heard.incarnation = FENCED;
+    ck_assert_uint_eq(look(&d), 0);
+    expect("severity=4 cause=carrier-lost link=+x");
+    expect("memory (+x) lost its carrier 2 times lately, and has it now: plugs were moved, or the interface at 1,0,0");
+    d = begin(cube);
+    fall_once(&d, CW_LINK_XP, 0, LIFE, LIFE, FALLS_SILENT);
+    fall_once(&d, CW_LINK_XP, 900, LIFE, 0, FALLS_CARRIER); /* off, and the neighbour left meanwhile */
+    falls_left(&host_pump_server(d.s)->viewlog.falls[CW_LINK_XP]);
+    falls_up(&host_pump_server(d.s)->viewlog.falls[CW_LINK_XP], FENCED);
+    d.info[CW_LINK_XP].heard.incarnation = FENCED;
+    ck_assert_uint_eq(look(&d), 1);
+    expect("cause=flapping link=+x");
+}
+END_TEST
+
+/* Who switches an interface off and on has no bad cable; who does it again and again has a loose plug at most. */
+START_TEST(what_somebody_switched)
+{
+    struct doctor d = begin(cube);
+    for (int64_t i = 0; i < 5; i++) {
+        fall_once(&d, CW_LINK_XP, 900 * i, LIFE, LIFE, FALLS_OWN);
+        fall_once(&d, CW_LINK_YP, 900 * i + 400, LIFE, LIFE, FALLS_CARRIER);
+    }
+    ck_assert_uint_eq(look(&d), 1);
+    expect("severity=3 cause=carrier-lost link=+y");
+    expect("severity=4 cause=switched-off");
+    expect("interfaces of this server were switched off, taken out or changed lately, and are well now: memory (+x) "
+           "links_off=+x");
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(who_stood_still),
     SUITE_TEST(within_one_dead),
@@ -316,5 +385,8 @@ static const struct suite_test tests[] = {
     SUITE_TEST(a_neighbour_that_begins_anew),
     SUITE_TEST(a_neighbour_that_counted_itself_out),
     SUITE_TEST(two_links_at_one_moment),
+    SUITE_TEST(a_death_is_counted_once),
+    SUITE_TEST(a_goodbye_is_no_crash),
+    SUITE_TEST(what_somebody_switched),
 };
 SUITE_MAIN("doctor_flaps", tests)

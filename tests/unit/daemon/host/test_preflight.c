@@ -90,6 +90,30 @@ START_TEST(every_mistake_is_told_at_once)
 }
 END_TEST
 
+/* A hint is given once, and a folder that the start would make is said. */
+START_TEST(what_the_start_puts_up_with)
+{
+    struct said said;
+    struct preflight p = look("torus { dims = 3x1x1; coordinate = '0,0,0' }\n"
+                              "control { socket = /tmp/cubeway-no-such-folder/of/ours/d.sock }\n"
+                              "state_dir = /tmp\n"
+                              "links {\n"
+                              "  +x { shim = raw; interface = lp }\n"
+                              "  -x { shim = raw; interface = lq }\n"
+                              "}\n",
+                              &said);
+    expect(&said,
+           "F:2: warning: control.socket: /tmp/cubeway-no-such-folder/of/ours: there is no such folder; the start "
+           "makes it, and leaves it there");
+    expect(&said, "F:5: warning: links.+x.interface: lp: there is no such interface now, and the daemon will wait for "
+                  "it; did you mean lo?");
+    expect(&said, "F:6: warning: links.-x.interface: lq: there is no such interface now, and the daemon will wait for "
+                  "it");
+    ck_assert_uint_eq(p.mistakes, 0);
+    ck_assert_uint_eq(p.warnings, 3);
+}
+END_TEST
+
 /* What follows from a mistake is not told: of a coordinate that is none, or of a link that was half understood. */
 START_TEST(one_mistake_is_told_once)
 {
@@ -198,6 +222,7 @@ END_TEST
 static const struct suite_test tests[] = {
     SUITE_TEST(a_good_file_says_nothing),
     SUITE_TEST(every_mistake_is_told_at_once),
+    SUITE_TEST(what_the_start_puts_up_with),
     SUITE_TEST(one_mistake_is_told_once),
     SUITE_TEST(keys_that_stand_in_the_wrong_place),
     SUITE_TEST(keys_and_job_files),

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/host/falls.h"
+
+#include <stddef.h>
+
+/* The last one, while the link is not up again. */
+static struct fall *open_one(struct falls *f)
+{
+    struct fall *last = f->count > 0 ? &f->kept[(f->count - 1) % FALLS_KEPT] : NULL;
+    return last != NULL && last->after == 0 ? last : NULL;
+}
+
+void falls_note(struct falls *f, cw_time at, uint64_t life, enum falls_why why)
+{
+    const struct fall *last = falls_at(f, 0);
+    if (last == NULL || last->at.ns != at.ns) {
+        f->kept[f->count++ % FALLS_KEPT] = (struct fall){.at = at, .life = life, .why = why};
+    }
+}
+
+void falls_up(struct falls *f, uint64_t life)
+{
+    struct fall *last = open_one(f);
+    if (last != NULL) {
+        last->after = life;
+    }
+}
+
+void falls_left(struct falls *f)
+{
+    struct fall *last = open_one(f);
+    if (last != NULL) {
+        last->left = true;
+    }
+}
+
+const struct fall *falls_at(const struct falls *f, unsigned back)
+{
+    return back < f->count && back < FALLS_KEPT ? &f->kept[(f->count - 1 - back) % FALLS_KEPT] : NULL;
+}

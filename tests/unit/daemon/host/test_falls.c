@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_falls.c - a link's falls are kept with the lives around them, newest first, and each is counted once. */
+#include "daemon/host/falls.h"
+
+#include "suite.h"
+
+static cw_time at(int64_t ms)
+{
+    return (cw_time){CW_MS(ms).ns};
+}
+
+START_TEST(each_is_counted_once)
+{
+    struct falls f = {.count = 0};
+    ck_assert(falls_at(&f, 0) == NULL);
+    falls_note(&f, at(5), 7, FALLS_OWN);
+    falls_note(&f, at(5), 7, FALLS_SILENT);
+    ck_assert_uint_eq(f.count, 1);
+    ck_assert_int_eq(falls_at(&f, 0)->why, FALLS_OWN);
+    ck_assert(falls_at(&f, 1) == NULL);
+    for (unsigned i = 1; i <= FALLS_KEPT; i++) {
+        falls_note(&f, at(5 + (int64_t)i), i, FALLS_CARRIER);
+    }
+    ck_assert_uint_eq(falls_at(&f, 0)->life, FALLS_KEPT);
+    ck_assert_uint_eq(falls_at(&f, FALLS_KEPT - 1)->life, 1);
+    ck_assert(falls_at(&f, FALLS_KEPT) == NULL);
+}
+END_TEST
+
+START_TEST(what_came_after)
+{
+    struct falls f = {.count = 0};
+    falls_up(&f, 3);
+    falls_left(&f);
+    ck_assert_uint_eq(f.count, 0);
+    falls_note(&f, at(5), 7, FALLS_SILENT);
+    falls_left(&f);
+    falls_up(&f, 9);
+    falls_up(&f, 11);
+    ck_assert(falls_at(&f, 0)->left);
+    ck_assert_uint_eq(falls_at(&f, 0)->after, 9);
+    falls_note(&f, at(6), 9, FALLS_SILENT);
+    falls_up(&f, 9);
+    falls_left(&f); /* a leave after the link was up again has nothing to do with that fall */
+    ck_assert(!falls_at(&f, 0)->left);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(each_is_counted_once), SUITE_TEST(what_came_after)};
+SUITE_MAIN("falls", tests)

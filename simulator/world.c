@@ -253,10 +253,10 @@ static void prefetch(const struct world *w)
     e = wheel_ahead(&w->wheel, 1);
     if (e != NULL && e->order >= EVENT_ORDER(0, 0)) {
         const struct sim_server *h = &w->server[EVENT_SERVER(e->order)];
-        for (unsigned i = 0; i < NODE_LINES; i++) {
+        for (unsigned i = 0; h->node != NULL && i < NODE_LINES; i++) {
             __builtin_prefetch((const char *)h->node + i * LINE);
         }
-        for (unsigned i = 0; i < LINKSTATE_LINES; i++) {
+        for (unsigned i = 0; h->linkstate != NULL && i < LINKSTATE_LINES; i++) {
             __builtin_prefetch((const char *)h->linkstate + i * LINE);
         }
     }

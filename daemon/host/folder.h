@@ -25,8 +25,8 @@ CW_MUST_CHECK int folder_is_ours(int fd);
 CW_MUST_CHECK int folder_below(int at, const char *name, int flags, unsigned mode);
 enum { FOLDER_DRAWN = 32 };
 /*
- * Makes a file in the folder that has no name yet, or, where the file system cannot (NFS), the name `drawn`. *named says
- * which. The name is by chance: so two writers, of this daemon or of two, never share a file. access: O_WRONLY or
+ * Makes a file in the folder that has no name yet, or, where the file system cannot (NFS), the name `drawn`. *named
+ * says which. The name is by chance: so two writers, of this daemon or of two, never share a file. access: O_WRONLY or
  * O_RDWR. A descriptor, or -errno.
  */
 CW_MUST_CHECK int folder_make(int at, int access, char drawn[static FOLDER_DRAWN], bool *named);

@@ -106,19 +106,16 @@ void host_gather_objects(struct host *h)
         CHECK(count < HOST_OBJECTS);
         h->object[count++] = *of_jobs;
     }
-    CHECK(count + 3 <= HOST_OBJECTS);
+    CHECK(count + 5 <= HOST_OBJECTS);
     inquiry_host_open(&h->inquiry, h);
     h->object[count++] = (struct node_object){INQUIRY_HOST_NAME, INQUIRY_HOST_VERSION, &h->inquiry};
     vector_host_open(&h->vectors, h->config.place == CONFIG_WHOLE);
     h->object[count++] = (struct node_object){VECTORS_HOST_NAME, VECTORS_HOST_VERSION, &h->vectors};
-    CHECK(count < HOST_OBJECTS);
     spool_host_open(&h->spool, h->config.place == CONFIG_WHOLE);
     h->object[count++] = (struct node_object){SPOOL_HOST_NAME, SPOOL_HOST_VERSION, &h->spool};
-    CHECK(count < HOST_OBJECTS);
     figures_host_open(&h->figures, h);
     h->object[count++] = (struct node_object){FIGURES_HOST_NAME, FIGURES_HOST_VERSION, &h->figures};
     if (h->files != NULL) {
-        CHECK(count < HOST_OBJECTS);
         h->object[count] = (struct node_object){FILES_HOST_NAME, FILES_HOST_VERSION, file_host_interface(h->files)};
     }
 }

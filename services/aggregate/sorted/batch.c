@@ -333,3 +333,10 @@ int batch_read(const struct batch *b, struct batch_cursor *c, struct record_writ
     }
     return 0;
 }
+
+void batch_hashes(const struct batch *b, void (*fn)(void *context, uint64_t hash), void *context)
+{
+    for (uint32_t i = 0; i < b->entries; i++) {
+        fn(context, record_hash(key_of(b, &entries(b)[i])));
+    }
+}

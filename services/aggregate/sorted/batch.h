@@ -82,6 +82,11 @@ static inline uint32_t batch_records(const struct batch *b)
 {
     return b->entries;
 }
+/*
+ * Calls fn with record_hash() of each key, at least once: for a summary that tells how many different ones there are
+ * (path = auto), to which it makes no difference how often it is told of one.
+ */
+void batch_hashes(const struct batch *b, void (*fn)(void *context, uint64_t hash), void *context);
 /* Empty again. */
 void batch_clear(struct batch *b);
 

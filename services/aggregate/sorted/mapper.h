@@ -68,8 +68,8 @@ CW_MUST_CHECK int mapper_read(const char *word, struct mapper_kind_of *out);
 void mapper_open(struct mapper *m, struct mapper_kind_of of, mapper_sink_fn sink, void *context);
 /*
  * Maps the next bytes. *used: how many of them; all, when it gives 0. Otherwise -errno: of the mapper's own, which is
- * for ever and says m->fault: -EMSGSIZE, -EINVAL, -EBADMSG; or what the sink has given, and m->fault is NULL: then bytes
- * from *used on are given again, even when there are none, as soon as the sink takes records again.
+ * for ever and says m->fault: -EMSGSIZE, -EINVAL, -EBADMSG; or what the sink has given, and m->fault is NULL: then
+ * bytes from *used on are given again, even when there are none, as soon as the sink takes records again.
  */
 CW_MUST_CHECK int mapper_feed(struct mapper *m, const uint8_t *bytes, size_t length, size_t *used);
 /* The input has ended: maps what is left. Gives what mapper_feed() gives; the sink's errors may be tried again. */

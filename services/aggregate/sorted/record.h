@@ -80,8 +80,8 @@ void record_reader_block(struct record_reader *r, const void *block, size_t leng
 int record_reader_next(struct record_reader *r);
 
 /*
- * Writes to out, RECORD_BLOCK + RECORD_KEY_MOST bytes, a block of those records of a block whose keys are above `after`.
- * Gives its length, or -EBADMSG: the bytes are no block.
+ * Writes to out, RECORD_BLOCK + RECORD_KEY_MOST bytes, a block of those records of a block whose keys are above
+ * `after`. Gives its length, or -EBADMSG: the bytes are no block.
  */
 CW_MUST_CHECK int record_block_after(const void *block, size_t length, cw_bytes after, uint8_t *out);
 

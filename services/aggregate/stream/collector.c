@@ -219,8 +219,12 @@ static bool look_around(struct collector *c)
 /* Blocks are short where there is little: filling the trees costs their depth in blocks. */
 static uint32_t block_bytes(const struct collector *c, unsigned depth)
 {
-    enum { LEAST = 4096, PART = 300 };
-    uint64_t bytes = c->bytes / ((uint64_t)PART * (depth + 1));
+    enum { LEAST = 8192, PART = 300 };
+    uint64_t members = 0;
+    for (size_t i = 0; i < stream_words(c->st); i++) {
+        members += (uint64_t)__builtin_popcountll(c->counted[i]);
+    }
+    uint64_t bytes = c->bytes / members / ((uint64_t)PART * (depth + 1));
     return bytes < LEAST ? LEAST : bytes > STREAM_BLOCK ? STREAM_BLOCK : (uint32_t)bytes;
 }
 

@@ -124,6 +124,29 @@ START_TEST(full)
 }
 END_TEST
 
+static void add_hash(void *context, uint64_t hash)
+{
+    *(uint64_t *)context += hash;
+}
+
+/* Each key's hash is told, whether its values have met or not. */
+START_TEST(hashes)
+{
+    struct combine combine;
+    uint64_t sum = 0;
+    ck_assert_int_eq(combine_read("count", &combine), 0);
+    batch_open(&batch, memory, MEMORY, 5, &combine);
+    for (unsigned i = 0; i < 6; i++) {
+        ck_assert_int_eq(batch_add(&batch, text(i % 2 ? "odd" : "even"), text("x")), 0);
+    }
+    batch_hashes(&batch, add_hash, &sum);
+    ck_assert_uint_eq(sum, record_hash(text("odd")) + record_hash(text("even")));
+    batch_clear(&batch);
+    batch_hashes(&batch, add_hash, &sum);
+    ck_assert_uint_eq(sum, record_hash(text("odd")) + record_hash(text("even")));
+}
+END_TEST
+
 START_TEST(refuses)
 {
     static uint8_t longest[RECORD_MOST + 1];
@@ -228,6 +251,7 @@ START_TEST(unsorted)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(sorts),       SUITE_TEST(full),      SUITE_TEST(refuses),
-                                          SUITE_TEST(long_values), SUITE_TEST(many_keys), SUITE_ABORTS(unsorted)};
+static const struct suite_test tests[] = {SUITE_TEST(sorts),     SUITE_TEST(full),        SUITE_TEST(refuses),
+                                          SUITE_TEST(hashes),    SUITE_TEST(long_values), SUITE_TEST(many_keys),
+                                          SUITE_ABORTS(unsorted)};
 SUITE_MAIN("batch", tests)

@@ -489,11 +489,8 @@ static bool listen_to_signals(struct daemon *d)
 static void hurry(struct daemon *d)
 {
     bool realtime = d->config.priority == CONFIG_REALTIME;
-    if (d->config.priority == CONFIG_NORMAL) {
-        return;
-    }
-    if (d->config.place == CONFIG_WHOLE) {
-        d->priority_note = "all of it: a torus inside one process holds its time where it is late, and needs none";
+    if (d->config.place == CONFIG_WHOLE || d->config.priority == CONFIG_NORMAL) {
+        d->priority_note = d->config.priority != CONFIG_NORMAL ? "all of it: a torus in one process holds time" : NULL;
         return;
     }
     if (privileges_hurry(realtime) < 0) {

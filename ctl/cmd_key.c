@@ -45,14 +45,21 @@ static void show_order(const struct call *call, const struct rows *rows)
     };
     struct message **order = calloc(rows->count + 1, sizeof(struct message *));
     size_t count = 0;
+    bool feared = false;
     for (size_t i = 0; order != NULL && i < rows->count; i++) {
         if (is_part(rows->row[i], "order")) {
             order[count++] = rows->row[i];
+            feared = feared || strcmp(message_get_text(rows->row[i], "state", ""), "feared") == 0;
         }
     }
     if (order != NULL && count > 0) {
         fputc('\n', call->out);
         table_print(order, count, columns, call->style, call->out);
+        if (feared) {
+            fprintf(call->out,
+                    "feared: it is away, and perhaps alive, so that nobody delivers its keys until timers.hold is "
+                    "over\n");
+        }
     }
     free(order);
 }

@@ -121,8 +121,10 @@ static const struct command table[] = {
      "else they go through the daemon, and below the table stands why. RUNS: the neighbour's release.",
      "  cwctl links\n  cwctl links +x --json", "", 0, 1, "links", link_columns, show_links, NULL},
     {"servers", "", "every server of the torus, as seen from here",
-     "State: up (in the view by which packets are routed), feared (perhaps alive: keys that the server may own are not "
-     "delivered elsewhere yet), leaving (in order, and still forwards), left (in order), or down (without a word). BY: "
+     "State: up (in the view by which packets are routed), feared (away, and perhaps alive: keys that the server may "
+     "own "
+     "are not delivered elsewhere until timers.hold is over), leaving (in order, and still forwards), left (in order), "
+     "or down (without a word). BY: "
      "the links on shortest paths to the server.",
      "  cwctl servers\n  cwctl servers --json | jq 'select(.state != \"up\")'", "", 0, 0, "servers", server_columns,
      NULL, NULL},

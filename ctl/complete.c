@@ -152,7 +152,7 @@ static void say_groups_at(void *context, const char *node)
     struct find_wish one = *g->a->wish;
     struct asking there = *g->a;
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(CLOCK_BOOTTIME, &now);
     if ((now.tv_sec - g->began.tv_sec) * CW_NS_PER_SEC + now.tv_nsec - g->began.tv_nsec > patience.ns) {
         return; /* a shell waits for this */
     }
@@ -176,7 +176,7 @@ static void say_groups(struct asking *a)
         find_everywhere(&lab, name, labs);
     }
     if (lab.lab != NULL) {
-        clock_gettime(CLOCK_MONOTONIC, &g.began);
+        clock_gettime(CLOCK_BOOTTIME, &g.began);
         const struct find_wish *before = a->wish;
         a->wish = &lab;
         (void)find_each(&lab, say_groups_at, &g);

@@ -490,6 +490,7 @@ static void hurry(struct daemon *d)
 {
     bool realtime = d->config.priority == CONFIG_REALTIME;
     if (d->config.place == CONFIG_WHOLE || d->config.priority == CONFIG_NORMAL) {
+        d->priority_note = d->config.priority != CONFIG_NORMAL ? "all of it: a torus in one process holds time" : NULL;
         return;
     }
     if (privileges_hurry(realtime) < 0) {

@@ -16,7 +16,7 @@ struct ways {
 static cw_time now(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_BOOTTIME, &t);
     return (cw_time){t.tv_sec * CW_NS_PER_SEC + t.tv_nsec};
 }
 

@@ -146,7 +146,7 @@ static int run(const struct program_command *self, int argc, char **argv)
 const struct program_command command_logs = {
     .program = &program_cwlab,
     .name = "logs",
-    .summary = "what daemons have logged, of one server or all, in the order of time",
+    .summary = "what daemons have logged, of one server or all; with --merge in the order of time",
     .words = "[SERVER..] [options]",
     .text = "Prints the logs of the servers that are named, or of all, one after the other; with --merge, and with\n"
             "--follow, the lines of all in the order of time, each behind the name of its server, and among them what\n"

@@ -15,6 +15,9 @@ class Node(ctl_kit.Case):
         self.assertEqual((row["servers"], row["reachable"], row["torus"], row["hosted"]), (27, 27, "3x3x3", 27))
         self.assertEqual((row["links_up"], row["links_missing"]), (ctl_kit.LINKS, []))
         self.assertEqual(row["pid"], self.process.pid)
+        # A torus in one process does not take the priority that is configured, and says so.
+        self.assertEqual(row["priority"], "high")
+        self.assertRegex(text, r"(?m)^priority lacks +all of it: a torus in one process holds time")
         titles, rows = self.table("--server all status")
         self.assertEqual(titles[:2], ["SERVER", "STATE"])
         self.assertEqual([row[:2] for row in rows], [[server, "serving"] for server in ctl_kit.SERVERS])

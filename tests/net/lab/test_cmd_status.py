@@ -52,7 +52,7 @@ class Status(lab_kit.Case):
             "kept_waiting_ns", 0) > 300e6)
         self.assertRegex(run("status", code=None).stderr,
                          r"links were lost to this machine, not to the network: \d daemons? did not run when due, \d+ "
-                         r"times? in all, for up to \d+ ms \(1,0,0\), last \d s ago, and neighbours .* silent for 50ms, "
+                         r"times? in all, for up to \d+ ms \(1,0,0\), last \d s ago, and neighbours .* for 50ms, "
                          r"of which up to 10ms had gone by")
         said = json.loads(run("ctl", "1,0,0", "status", "--json", code=None).stdout)
         self.assertGreater(said["stall_longest_ns"], 300e6)

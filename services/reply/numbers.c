@@ -28,8 +28,11 @@ int numbers_read(const char *text, cw_server servers, struct numbers *out)
             return -EINVAL;
         }
         last = first;
-        if (*text == '-' && (text++, !read_number(&text, servers, &last))) {
-            return -EINVAL;
+        if (*text == '-') {
+            text++;
+            if (!read_number(&text, servers, &last)) {
+                return -EINVAL;
+            }
         }
         if (last < first || (*text != '\0' && strchr(between, *text) == NULL)) {
             return -EINVAL;

@@ -25,6 +25,9 @@ static const struct {
     {"aggregate", "vectors of numbers that are combined on their way: a file of each server becomes one",
      "They are combined by service aggregate, over six trees that share no cable. The page is "
      "docs/services/aggregate.md."},
+    {"query", "questions to all servers: counters, times, and lines that programs feed",
+     "They go by service aggregate, down one tree and back, and each answer says who is in it. The page is "
+     "docs/services/query.md."},
     {"file", "files to many servers at the same time",
      "They go by service multicast, over six trees that share no cable, and appear on each server whole or not at "
      "all."},

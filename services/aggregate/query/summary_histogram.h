@@ -26,7 +26,7 @@ struct summary_histogram {
     uint64_t bucket[SUMMARY_BUCKETS]; /* from the least numbers up; that of 0 is number SUMMARY_SIDE */
 };
 
-/* The bucket of a number; and what is in it: above 0 what is above *low, up to *high; below 0 from *low, below *high. */
+/* The bucket of a number; and what is in it: above 0 what is in (*low, *high], below 0 what is in [*low, *high). */
 unsigned summary_histogram_index(summary_value v);
 void summary_histogram_bounds(unsigned i, summary_value *low, summary_value *high);
 

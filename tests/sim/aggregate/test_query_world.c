@@ -226,18 +226,21 @@ static uint64_t counted(const struct question *q)
     return set;
 }
 
-static void value_text(const struct question *q, unsigned row, char out[static SUMMARY_TEXT])
+static void value_text(const struct question *q, unsigned row, char out[static FAKE_TEXT])
 {
     const struct fake_field *f = fake_find(&q->said, row, "value");
-    snprintf(out, SUMMARY_TEXT, f == NULL ? "nothing" : "%s", f != NULL && f->is_text ? f->text : "");
-    if (f != NULL && !f->is_text) {
-        snprintf(out, SUMMARY_TEXT, "%" PRId64, f->value);
+    if (f == NULL) {
+        strcpy(out, "nothing");
+    } else if (f->is_text) {
+        memcpy(out, f->text, FAKE_TEXT);
+    } else {
+        snprintf(out, FAKE_TEXT, "%" PRId64, f->value);
     }
 }
 
 static void judge_value(const struct question *q, unsigned row, summary_value must)
 {
-    char text[SUMMARY_TEXT], right[SUMMARY_TEXT];
+    char text[FAKE_TEXT], right[SUMMARY_TEXT];
     value_text(q, row, text);
     summary_value_text(SUMMARY_OF_COUNTER, must, right);
     if (strcmp(text, right) != 0) {

@@ -107,7 +107,7 @@ struct pump_server {
 
 /* A service that runs on every server of the process. */
 struct host_module {
-    struct host_service face; /* first */
+    struct host_service face;    /* first */
     struct loader_module loaded; /* handle NULL: built in */
     unsigned options;
     struct config_option option[CONFIG_OPTIONS];

@@ -125,8 +125,7 @@ class Ctl(lab_kit.Case):
         found = [json.loads(line) for line in said.splitlines()]
         [lacks] = [row for row in found if row["cause"] == "services"]
         self.assertIn("service hitcount does not run on 1,0,0, and runs on 3 of 4 servers", lacks["text"])
-        self.assertEqual(lacks["do"],
-                         f"cwlab ctl --name lab 1,0,0 services load {module} --option patience_ms=77")
+        self.assertEqual(lacks["do"], f"cwlab ctl 1,0,0 services load {module} --option patience_ms=77")
         run(*lacks["do"].split()[1:])
         self.assertEqual(len(self.services("hitcount")), 4)
 

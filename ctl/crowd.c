@@ -2,6 +2,7 @@
 #include "ctl/crowd.h"
 
 #include "ctl/lab.h"
+#include "ctl/remedy.h"
 
 #include "base/check.h"
 
@@ -314,6 +315,11 @@ static void complain(const struct call *call, const struct member *member, size_
             fprintf(call->errors, " and %zu more", same - NAMES_SHOWN);
         }
         if (first) {
+            char said[REMEDY_TEXT], option[REMEDY_TEXT / 4];
+            const char *lab = call->arguments->lab;
+            bool fits = lab != NULL && strlen(text) < REMEDY_TEXT / 2;
+            snprintf(option, sizeof option, "--name %.100s ", lab != NULL ? lab : "");
+            text = fits ? remedy_for(option, member[i].one->name, text, said) : text; /* any of them will do */
             fprintf(call->errors, ": %s%s", text, text[strlen(text) - 1] == '\n' ? "" : "\n");
         }
     }

@@ -145,10 +145,16 @@ char *remedy_in_lab(const char *remedy, const char *option, char out[static REME
 char *remedy_in_sentence(const struct client *daemon, const char *server, const char *sentence,
                          char out[static REMEDY_TEXT])
 {
-    static const char word[] = "cwctl ";
-    const char *option = client_lab(daemon), *at = sentence, *found;
+    const char *option = client_lab(daemon);
     bool whole = option != NULL && strcmp(client_daemon(daemon), lab_of_one_process) == 0;
-    struct writing w = {option, whole ? server : client_daemon(daemon), out, 0};
+    return remedy_for(option, whole ? server : client_daemon(daemon), sentence, out);
+}
+
+char *remedy_for(const char *option, const char *server, const char *sentence, char out[static REMEDY_TEXT])
+{
+    static const char word[] = "cwctl ";
+    const char *at = sentence, *found;
+    struct writing w = {option, server, out, 0};
     out[0] = '\0';
     while (option != NULL && w.server != NULL && (found = strstr(at, word)) != NULL) {
         bool command =

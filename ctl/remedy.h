@@ -23,9 +23,12 @@ void remedy_place(struct rows *rows);
 char *remedy_in_lab(const char *remedy, const char *option, char out[static REMEDY_TEXT]);
 
 /*
- * A sentence with commands of cwctl in it ("..: cwctl job grant a b:1:2"), for whoever talks to that daemon: in a lab
- * "cwctl" becomes "cwlab ctl SERVER" at the sentence's beginning, and behind ": " and "; ".
+ * A sentence with commands of cwctl in it ("..: cwctl job grant a b:1:2"), for whoever talks to that server of a lab:
+ * "cwctl" becomes "cwlab ctl SERVER" at the sentence's beginning, and behind ": " and "; ". option: as above; NULL:
+ * there is no lab, and the sentence stays.
  */
+char *remedy_for(const char *option, const char *server, const char *sentence, char out[static REMEDY_TEXT]);
+/* The same for the daemon of a client, with the lab that it is in; server: of a daemon that has them all. */
 char *remedy_in_sentence(const struct client *daemon, const char *server, const char *sentence,
                          char out[static REMEDY_TEXT]);
 

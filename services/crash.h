@@ -38,10 +38,10 @@ void crash_watch(const struct crash_report *report);
 void crash_say_on(int signal, cw_time (*read)(void));
 
 /*
- * Writes the sentence "crashed: SIGSEGV at address 0x0 in service lock, in on_command, on server 1,2,0, at 1.234567890 s" and
- * gives its length; without a service, "crashed: SIGABRT outside of any service"; and "ended by the
- * watchdog: service lock, in on_command, on server 1,2,0, has held the thread for 10.0 s" where the mark says that. address NULL: there is none, for example
- * because a process sent the signal. Safe in a handler.
+ * Writes the sentence "crashed: SIGSEGV at address 0x0 in service lock, in on_command, on server 1,2,0, at 1.234567890
+ * s" and gives its length; without a service, "crashed: SIGABRT outside of any service"; and "ended by the watchdog:
+ * service lock, in on_command, on server 1,2,0, has held the thread for 10.0 s" where the mark says that. address NULL:
+ * there is none, for example because a process sent the signal. Safe in a handler.
  */
 size_t crash_sentence(int signal, const uintptr_t *address, const struct upcall_mark *mark,
                       char out[static CRASH_TEXT]);

@@ -15,8 +15,8 @@
 
 enum {
     PPM = 1000000,
-    WAKES_MAX =
-        20000, /* of one server at one instant: a service answers itself, or starts a timer of no time, for ever */
+    /* Of one server at one instant: a service answers itself, or starts a timer of no time, for ever. */
+    WAKES_MAX = 20000,
     PUBLISH_ROUNDS = 4, /* a publication is an entry, which may have something to send */
 };
 

@@ -392,7 +392,7 @@ int64_t cw_call(cw_svc *s, cw_packet *p, const cw_to *to, const cw_call_options 
     return number;
 }
 
-/* Time has run out for an attempt of the call. True: there is another one. What cannot be sent now is one that failed. */
+/* An attempt of the call has timed out. True: there is another one. What cannot be sent now is one that failed. */
 static bool tries_again(cw_svc *s, struct fake_call *call)
 {
     struct fake_again *again = call->again;
@@ -718,7 +718,7 @@ cw_timer *cw_timer_start(cw_svc *s, cw_span after, cw_timer_fn fn, void *arg)
     return t;
 }
 
-/* Timers that have ended are kept until the service closes, so that the address of one never becomes that of another. */
+/* Timers that have ended are kept until the service closes: the address of one never becomes that of another. */
 static void end_timer(cw_svc *s, cw_timer *t)
 {
     t->next = s->timers_ended;

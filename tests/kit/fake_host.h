@@ -158,7 +158,7 @@ size_t fake_close(cw_svc *s);
  * by cw_is_root() is as before (`down` and `fenced` decide that).
  */
 void fake_moved(cw_svc *s);
-/* The server left this service's view (there: came back to it): `down`, and as fake_moved(), with the server's event. */
+/* The server left this service's view (there: came back): `down`, and as fake_moved(), with the server's event. */
 void fake_view(cw_svc *s, cw_coord server, bool there);
 
 /* Lets time pass: timers and time-outs of calls happen in their order, each at its instant. */

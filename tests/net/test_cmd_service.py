@@ -89,7 +89,8 @@ class Service(ctl_kit.Case):
         os.symlink(os.path.join(folder, name), link)
         self.refused_with(["services", "load", link, "--option", "colour=red"],
                           "service hitcount: it has no option colour")
-        self.refused_with(["services", "load", link, "--option", "patience_ms=soon"], "service hitcount: option patience_ms")
+        self.refused_with(["services", "load", link, "--option", "patience_ms=soon"],
+                          "service hitcount: option patience_ms is a whole number")
         self.refused_with(["services", "load", link, "--option", "patience_ms"], "written name=value")
         self.assertRegex(self.cwctl("services load", link, "--weight", "20", "--option", "patience_ms=500"),
                          "^service hitcount runs, job [0-9]+\n$")

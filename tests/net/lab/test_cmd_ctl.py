@@ -121,11 +121,11 @@ class Ctl(lab_kit.Case):
         run("fail", "1,0,0")
         run("restore", "1,0,0", "--wait")
         self.assertEqual(len(self.services("hitcount")), 3)  # it was unloaded there, and stays so
-        found = [json.loads(line) for line in run("ctl", "0,0,0", "doctor", "--all", "--json", code=None).stdout.splitlines()]
+        said = run("ctl", "0,0,0", "doctor", "--all", "--json", code=None).stdout
+        found = [json.loads(line) for line in said.splitlines()]
         [lacks] = [row for row in found if row["cause"] == "services"]
         self.assertIn("service hitcount does not run on 1,0,0, and runs on 3 of 4 servers", lacks["text"])
-        self.assertEqual(lacks["do"],
-                         f"cwlab ctl --name lab 1,0,0 services load {module} --option patience_ms=77")
+        self.assertEqual(lacks["do"], f"cwlab ctl 1,0,0 services load {module} --option patience_ms=77")
         run(*lacks["do"].split()[1:])
         self.assertEqual(len(self.services("hitcount")), 4)
 

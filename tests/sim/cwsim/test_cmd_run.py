@@ -77,12 +77,23 @@ class Run(cwsim_kit.Case):
                          "cw_packet_free: the packet is not in the service's hands")
         self.assertIn(plain["digest"], done.stdout)
 
+    def test_a_service_in_a_circle(self):
+        """It ends the run, by its name, and does not go on for ever at one instant."""
+        if cwsim_kit.OPTIONS.module is None:
+            self.skipTest("no module given")
+        self.write(f"torus 2x1x1\nservice {cwsim_kit.OPTIONS.module}\n"
+                   "at 200ms tell 1,0,0 careless circle\nend 210ms\n")
+        done = self.cwsim("run --seed 3 --quiet", self.path, code=1)
+        self.assertIn("stopped at 0.200000000 s: time stands still: 20000 times at one instant this server woke up, "
+                      "and had more to do; what it did last was service careless, in timer; seed 3, servers 1,0,0; "
+                      f"again: cwsim run --seed 3 --quiet {self.path}", done.stderr)
+
     def test_options_of_services(self):
         self.write(SMALL + "option ping timeout_us 5000\n")
         self.sound(self.report("run", self.path))
         for line, says in (("option ping colour red", "no service ping that knows an option colour"),
                            ("option nobody colour red", "no service nobody that knows an option colour"),
-                           ("option ping timeout_us 0", "no server runs: a service did not open")):
+                           ("option ping timeout_us 0", "no server runs: service ping: option timeout_us is a whole")):
             self.write(SMALL + line + "\n")
             self.assertIn(says, self.cwsim("run --quiet", self.path, code=2).stderr)
 

@@ -6,6 +6,7 @@
  *   give-up        calls abort(3)
  *   hold MS        keeps the server's thread for so long, asleep
  *   free-twice     frees one packet twice
+ *   circle         starts a timer of no time, for ever
  */
 #include "cubeway/service.h"
 
@@ -38,9 +39,14 @@ static int hold(const char *ms)
     return 0;
 }
 
-static int careless_command(cw_svc *s, void *state, cw_request *r, int argc, const char *const *argv)
+static void circle(cw_svc *s, void *state, void *arg)
 {
     (void)state;
+    (void)!cw_timer_start(s, CW_NS(0), circle, arg);
+}
+
+static int careless_command(cw_svc *s, void *state, cw_request *r, int argc, const char *const *argv)
+{
     if (argc == 1 && strcmp(argv[0], "crash") == 0) {
         return read_from(16) > 0;
     }
@@ -56,7 +62,11 @@ static int careless_command(cw_svc *s, void *state, cw_request *r, int argc, con
         cw_packet_free(s, p);
         return 0;
     }
-    cw_request_text(r, "error", "commands are crash, give-up, hold MS, free-twice");
+    if (argc == 1 && strcmp(argv[0], "circle") == 0) {
+        circle(s, state, NULL);
+        return 0;
+    }
+    cw_request_text(r, "error", "commands are crash, give-up, hold MS, free-twice, circle");
     return -EINVAL;
 }
 
@@ -65,6 +75,7 @@ static const cw_command commands[] = {
     {"give-up", NULL, "call abort(3)"},
     {"hold", "MS", NULL},
     {"free-twice", "", "free a packet twice"},
+    {"circle", "", "start a timer of no time, for ever"},
     {NULL, NULL, NULL},
 };
 

@@ -353,7 +353,7 @@ class Doctor(net_kit.Case):
                     "cwctl events")
         self.expect(SICK, "doctor", switched)
         self.expect(HERE, "doctor --all", switched, show="`ip link set px down` and `up` on 1,1,1, twice")
-        lost = (PATIENT, "carrier-lost", r"^mx \(-x\) lost its carrier 2 times lately, and has it now: plugs were moved",
+        lost = (PATIENT, "carrier-lost", r"^mx \(-x\) lost its carrier 2 times lately, and has it now: plugs were",
                 "ip -s link show mx")
         self.expect(PATIENT, "doctor", lost, show="the same; 0,1,1 is asked")
         at = len(self.daemons[HERE].log())

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * differ.h - in what the configuration of a neighbour differs, by the number that stands for it in hellos (config_hash()
- * of daemon/config): other dims, one other timer, or two that go together, with values that people write. Pure.
+ * differ.h - in what the configuration of a neighbour differs, by the number that stands for it in hellos
+ * (config_hash() of daemon/config): other dims, one other timer, or two that go together, with values that people
+ * write. Pure.
  */
 #ifndef DAEMON_HOST_DIFFER_H
 #define DAEMON_HOST_DIFFER_H

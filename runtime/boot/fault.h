@@ -81,8 +81,8 @@ const char *boot_fault_name(uint8_t kind);
 size_t boot_fault_text(const struct boot_fault *fault, char out[static BOOT_FAULT_TEXT]);
 
 /*
- * Two plugs whose exchange puts two cables right. Each cable has two ends, so there are two such pairs; of these the one
- * at one server, if there is any, and always the same one: faults of both cables give equal swaps.
+ * Two plugs whose exchange puts two cables right. Each cable has two ends, so there are two such pairs; of these the
+ * one at one server, if there is any, and always the same one: faults of both cables give equal swaps.
  */
 struct boot_swap {
     struct {

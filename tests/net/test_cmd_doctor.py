@@ -44,6 +44,7 @@ def plain(text):
     """As in the page: numbers that chance decides are those of the page, and so are places of files."""
     text = re.sub(r"[0-9.]+ %", "20 %", text)
     text = re.sub(r"went down [0-9]+ times", "went down 7 times", text).replace(", with faults", "")
+    text = re.sub(r"\([0-9]+ since it took", "(419 since it took", text)
     text = re.sub(r"\(here: [0-9.]+\)", "(here: 0.1.0)", text)
     text = re.sub(r"[0-9-]{10} [0-9:]{8}", "2026-11-22 20:31:07", text)
     return re.sub(r"/\S+\.conf", "/etc/cubeway/cubewayd.conf", text)
@@ -95,13 +96,13 @@ class Doctor(net_kit.Case):
         cable(self.spaces[place], port, *ends[1], MTU)
         cable(self.spaces[other], other_port, *ends[0], MTU)
 
-    def start(self, place, coordinate=None, ports=None, faults=None, more="", links=LINKS):
+    def start(self, place, coordinate=None, ports=None, faults=None, more="", links=LINKS, dims="2x2x2"):
         """ports: which interface a link has; faults: what a link does to its frames; links: those configured."""
         ports, faults = ports or {}, faults or {}
         links = "".join(RAW.format(link, ports.get(link, port_name(link)), faults.get(link, "")) for link in links)
         more += "" if "timers" in more else "\n" + PATIENT_TIMERS
         place_of = coordinate if isinstance(coordinate, str) else f'"{name(coordinate or place)}"'
-        config = (f'torus {{ dims = 2x2x2; coordinate = {place_of} }} name = "{name(place)}"\n'
+        config = (f'torus {{ dims = {dims}; coordinate = {place_of} }} name = "{name(place)}"\n'
                   f"links {{ {links} }}\n{more}")
         self.daemons[place] = self.daemon("server-" + name(place), config, self.spaces[place],
                                           control=os.path.join(self.folder, name(place)))
@@ -317,6 +318,51 @@ class Doctor(net_kit.Case):
                                      "and is sound the other way: look at that end$", "^on 0,1,1: cwctl doctor"),
                     show=fault)
         self.expect(HERE, "doctor --all", lost, show=fault)
+        text = self.cwctl(HERE, "wiring --all", code=1)
+        self.assertIn("\n23 of 24 are right\n", text)
+        self.assertRegex(text, r"\n\+x of 1,1,1: (0,1,1 says: )?the cable in [+-]x loses [12][0-9] % of what ")
+
+    def test_refusing_device(self):
+        """Nothing that 1,1,1 sends over px leaves its own card: not the cable's fault, and not a processor's work."""
+        self.start_all()
+        self.settle()
+        net_kit.run(*self.spaces[SICK].enter("tc", "qdisc", "add", "dev", "px", "root", "bfifo", "limit", "1"))
+        refused = (SICK, "refused", "^px, the interface of .x, refuses all frames of this server ",
+                   "tc -s qdisc show dev px")
+        self.expect(SICK, "doctor", refused)
+        self.expect(HERE, "doctor --all", refused, show="`tc qdisc add dev px root bfifo limit 1` on 1,1,1")
+        before = self.refusals()
+        time.sleep(0.5)
+        self.assertLess(self.refusals() - before, 300)  # it was 10,000
+
+    def refusals(self):
+        return json.loads(self.cwctl(SICK, "--json links +x"))["tx_refused"]
+
+    def test_switched_off_and_on(self):
+        """By hand, twice: no cable is bad. Then a restart in order: nobody was killed."""
+        self.start_all()
+        self.settle()
+        for _ in range(2):
+            at = len(self.daemons[PATIENT].log())
+            self.spaces[SICK].ip("link", "set", "px", "down")
+            self.daemons[PATIENT].wait_for("link is down", at)
+            at = len(self.daemons[PATIENT].log())
+            self.spaces[SICK].ip("link", "set", "px", "up")
+            self.daemons[PATIENT].wait_for("link is up", at)
+        switched = (SICK, "switched-off", r"^interfaces of this server were switched off, .*: px \(.x\)$",
+                    "cwctl events")
+        self.expect(SICK, "doctor", switched)
+        self.expect(HERE, "doctor --all", switched, show="`ip link set px down` and `up` on 1,1,1, twice")
+        lost = (PATIENT, "carrier-lost", r"^mx \(-x\) lost its carrier 2 times lately, and has it now: plugs were",
+                "ip -s link show mx")
+        self.expect(PATIENT, "doctor", lost, show="the same; 0,1,1 is asked")
+        at = len(self.daemons[HERE].log())
+        self.assertEqual(self.daemons.pop(SICK).end(), 0)
+        self.daemons[HERE].wait_for("count=7 of=8", at)
+        at = len(self.daemons[HERE].log())
+        self.start(SICK)
+        self.daemons[HERE].wait_for("count=8 of=8", at)
+        self.expect(HERE, "doctor --all", (PATIENT, "carrier-lost", "lost its carrier 2 times", "ip -s link"))
 
     def test_flapping_cable(self):
         """It loses so much that the link goes down again and again."""
@@ -364,6 +410,28 @@ class Doctor(net_kit.Case):
         self.expect(HERE, "doctor --all", (PATIENT, "settings", "^1,1,1 has timers { profile = fast }, and this server "
                                            r"has others \(so say 0,1,1 1,0,1 1,1,0\)$", compare),
                     show="1,1,1 has `timers { profile = fast }`")
+
+    def test_other_dims(self):
+        """With other dims a right cable seems to lead elsewhere: only the dims are told."""
+        self.start_all(but=[SICK])
+        self.start(SICK, dims="2x2x3")
+        self.settle(7, but=[SICK])
+        self.expect(SICK, "doctor", (SICK, "settings", "^.* has torus.dims = 2x2x2, and this server has 2x2x3"
+                                     r"( \(\d links\))?$", "compare torus and timers"))
+        self.expect(HERE, "doctor --all", (PATIENT, "settings", "^1,1,1 has torus.dims = 2x2x3, and this server has "
+                                           r"2x2x2 \(so say 0,1,1 1,0,1 1,1,0\)$", "compare"),
+                    show="1,1,1 has `dims = 2x2x3`")
+
+    def test_exchanged_at_the_first_start(self):
+        """All look for their places, and the plugs of one are wrong: one finding, which names it."""
+        self.cross(SICK, "px", SICK, "my")
+        for place in PLACES:
+            self.start(place, coordinate="auto")
+        exchanged = ("-", "swapped", r"^the cables in \+x and -y of 1,1,1 are exchanged: as long as they are, no "
+                     "server finds its place$", r"^exchange the plugs in \+x and -y of 1,1,1, then: cwctl wiring$")
+        self.expect(HERE, "doctor --all", exchanged,
+                    show="all have `coordinate = auto`, and at the first start px and my of 1,1,1 are exchanged")
+        self.assertIn("\nthe cables in +x and -y of 1,1,1 are exchanged\n", self.cwctl(HERE, "wiring", code=1))
 
     def test_unconfigured_link(self):
         self.start_all(but=[SICK])

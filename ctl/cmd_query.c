@@ -77,7 +77,7 @@ static int check_words(const struct call *call)
         }
         if (more && a->words < 4) {
             return refuse(strcmp(op, "top") == 0 ? "top how many of what? As: query top 10 clients"
-                                                 : "which quantile of what? As: query quantile 0.99 kvcache.get",
+                                                 : "which quantile of what? As: query quantile 0.99 kvcache.get_root",
                           call);
         }
         return a->words > (strcmp(op, "top") == 0 ? 4 : more ? 18 : 3) ? refuse("too many words", call) : EXIT_FINE;

@@ -424,7 +424,8 @@ static const struct command table[] = {
      "is "
      "no such source, or this cannot be made of it.",
      "  cwctl query sum kvcache.gets\n  cwctl query top 10 clients --every 1s\n"
-     "  cwctl query quantile 0.5 0.99 kvcache.get --by server\n  cwctl query distinct clients --on 0,0,0 --on 1,0,0",
+     "  cwctl query quantile 0.5 0.99 kvcache.get_root --by server\n  cwctl query distinct clients --on 0,0,0 --on "
+     "1,0,0",
      "by on within every for", 2, 18, NULL, NULL, NULL, run_query},
     {"query list", "", "the counters, times and feeds that can be asked about", "SERVERS: on how many there is one.",
      "  cwctl query list\n  cwctl query list --on 0,0,0 --json", "on within", 0, 0, NULL, NULL, NULL, run_query_list},

@@ -34,6 +34,28 @@ static const char *field(const struct rows *state, const char *name)
     return message_get_text(state->row[0], name, "");
 }
 
+/* Prints what `write` writes, or with --json one object that has it as a text. */
+static void give(const struct call *call, const struct rows *state, const char *device,
+                 void (*write)(const struct call *call, const struct rows *state, const char *device, FILE *out))
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = call->arguments->json ? open_memstream(&text, &length) : call->out;
+    if (out == NULL) {
+        return;
+    }
+    write(call, state, device, out);
+    if (out != call->out) {
+        struct message *m = message_open();
+        fclose(out);
+        message_text(m, "network", tunnel_name(call));
+        message_text(m, "text", text);
+        message_print(m, call->out);
+        message_close(m);
+        free(text);
+    }
+}
+
 /* ---- nat --------------------------------------------------------------------------------------------------------- */
 
 static const char *const sysctls[] = {"net/ipv4/ip_forward", "net/ipv6/conf/all/forwarding"};
@@ -66,13 +88,13 @@ static void write_rules(const struct call *call, const struct rows *state, const
     fprintf(out, "        oifname \"%s\" tcp flags syn tcp option maxseg size set rt mtu\n    }\n}\n", inside);
 }
 
-static void show_rules(const struct call *call, const struct rows *state, const char *device)
+static void write_file(const struct call *call, const struct rows *state, const char *device, FILE *out)
 {
-    fprintf(call->out, "# A gateway of network %s. nft -f FILE loads this; beside it:\n", tunnel_name(call));
+    fprintf(out, "# A gateway of network %s. nft -f FILE loads this; beside it:\n", tunnel_name(call));
     for (size_t i = 0; i < sizeof sysctls / sizeof *sysctls; i++) {
-        fprintf(call->out, "#     sysctl -w %s=1\n", sysctls[i]);
+        fprintf(out, "#     sysctl -w %s=1\n", sysctls[i]);
     }
-    write_rules(call, state, device, call->out);
+    write_rules(call, state, device, out);
 }
 
 static int set_sysctl(const char *name)
@@ -139,7 +161,7 @@ int run_tunnel_nat(struct call *call)
     } else if (code == EXIT_FINE && call_given(call, "apply") != NULL) {
         code = apply_rules(call, &state, device);
     } else if (code == EXIT_FINE) {
-        show_rules(call, &state, device);
+        give(call, &state, device, write_file);
     }
     rows_clear(&state);
     return code;
@@ -154,12 +176,13 @@ static void stem_of(const char *address, char out[static TEXT])
     snprintf(out, TEXT, "%.*s", (int)(length > 0 ? length - 1 : 0), address);
 }
 
-static void write_cni(const struct call *call, const struct rows *state)
+static void write_cni(const struct call *call, const struct rows *state, const char *device, FILE *out)
 {
     char four[TEXT], six[TEXT];
+    (void)device;
     stem_of(field(state, "ipv4"), four);
     stem_of(field(state, "ipv6"), six);
-    fprintf(call->out,
+    fprintf(out,
             "{\n"
             "  \"cniVersion\": \"1.0.0\",\n"
             "  \"name\": \"cubeway-%s\",\n"
@@ -189,7 +212,7 @@ int run_tunnel_cni(struct call *call)
     struct rows state = {NULL, 0, 0};
     int code = ask_state(call, &state);
     if (code == EXIT_FINE) {
-        write_cni(call, &state);
+        give(call, &state, NULL, write_cni);
     }
     rows_clear(&state);
     return code;
@@ -197,10 +220,11 @@ int run_tunnel_cni(struct call *call)
 
 /* ---- networkd ---------------------------------------------------------------------------------------------------- */
 
-static void write_networkd(const struct call *call, const struct rows *state)
+static void write_networkd(const struct call *call, const struct rows *state, const char *device, FILE *out)
 {
-    const char *device = field(state, "device"), *four = field(state, "ipv4"), *six = field(state, "ipv6");
-    fprintf(call->out,
+    const char *four = field(state, "ipv4"), *six = field(state, "ipv6");
+    (void)call;
+    fprintf(out,
             "# /etc/systemd/network/30-%s.netdev\n"
             "[NetDev]\n"
             "Name=%s\n"
@@ -225,8 +249,8 @@ static void write_networkd(const struct call *call, const struct rows *state)
             "Address=%s/128\n"
             "\n",
             device, device, message_get_integer(state->row[0], "mtu", 0), device, device, four, six);
-    fprintf(call->out, "[Route]\nDestination=%s\nScope=link\nPreferredSource=%s\n\n", field(state, "subnet"), four);
-    fprintf(call->out, "[Route]\nDestination=%s\nPreferredSource=%s\n", field(state, "subnet6"), six);
+    fprintf(out, "[Route]\nDestination=%s\nScope=link\nPreferredSource=%s\n\n", field(state, "subnet"), four);
+    fprintf(out, "[Route]\nDestination=%s\nPreferredSource=%s\n", field(state, "subnet6"), six);
 }
 
 int run_tunnel_networkd(struct call *call)
@@ -234,7 +258,7 @@ int run_tunnel_networkd(struct call *call)
     struct rows state = {NULL, 0, 0};
     int code = ask_state(call, &state);
     if (code == EXIT_FINE) {
-        write_networkd(call, &state);
+        give(call, &state, field(&state, "device"), write_networkd);
     }
     rows_clear(&state);
     return code;

@@ -22,6 +22,7 @@ network blue { job = 5003; subnet = 10.80.0.0/12; mtu = 1500 }
         self.assertRegex(rules, r'oifname "up0" ip6 saddr fd\S+/48 masquerade')
         self.assertEqual(rules.count("tcp option maxseg size set rt mtu"), 2)
         self.assertIn('oifname "eth1" ip', self.cwctl("tunnel nat --device eth1"))
+        self.assertEqual(self.rows("tunnel nat"), [{"network": "ip", "text": rules}])
         self.refused("tunnel nat --device a/b", "which device leads outside?", code=2)
         self.refused("tunnel nat --network blue", "is no gateway", code=1)
         # Where the daemon's devices are not, nothing is changed.

@@ -39,6 +39,9 @@ kv hot
 tunnel status
 tunnel flows
 tunnel explain 10.64.0.1
+tunnel nat
+tunnel cni
+tunnel networkd
 hosts
 aggregate reduce sum float32 --from grad.f32 --to 0,0,0:sum.f32
 aggregate check --bytes 8k

@@ -219,7 +219,7 @@ static bool look_around(struct collector *c)
 /* Blocks are short where there is little: filling the trees costs their depth in blocks. */
 static uint32_t block_bytes(const struct collector *c, unsigned depth)
 {
-    enum { LEAST = 8192, PART = 300 };
+    enum { LEAST = 4096, PART = 300 };
     uint64_t members = 0;
     for (size_t i = 0; i < stream_words(c->st); i++) {
         members += (uint64_t)__builtin_popcountll(c->counted[i]);
@@ -281,6 +281,7 @@ static void begin(struct collector *c)
         return;
     }
     c->keep = true;
+    c->taken = 0;
     result_cut(c->result);
     c->attempt++;
     c->each = c->each != 0 ? c->each : block_bytes(c, plan.depth);
@@ -384,7 +385,12 @@ static void deal(struct collector *c)
 void collector_take(struct collector *c, uint32_t partition, const uint8_t *bytes, size_t size, bool last)
 {
     int rc = result_put(c->result, partition, bytes, size, last);
-    collector_moved(c);
+    c->taken += size + 1;
+    if (last || c->taken > c->taken_most) { /* attempts that get no further than those before are no progress */
+        c->taken_most = last ? 0 : c->taken;
+        c->taken = last ? 0 : c->taken;
+        collector_moved(c);
+    }
     if (rc < 0) {
         fail_soon(c, rc == -ENOBUFS ? -EFBIG : rc, c->st->self);
         return;

@@ -214,8 +214,9 @@ struct collector {
     struct junction *junction;
     struct result *result;
     unsigned awaited;
-    bool keep;     /* what is whole has the contributors of this attempt */
-    bool finished; /* all partitions are whole */
+    uint64_t taken, taken_most; /* since a partition was whole: in this attempt, and the most in any */
+    bool keep;                  /* what is whole has the contributors of this attempt */
+    bool finished;              /* all partitions are whole */
     bool written;
     bool cancelled;
     int status; /* < 0: the run has failed, and ends with the next tick */

@@ -453,6 +453,11 @@ int dense_open(cw_svc *s, struct dense **out)
     edge.message_max = BLOCKS_BYTES_MOST;
     edge.messages_max = CW_LINK_COUNT * COLUMN_WINDOW_MOST * DENSE_RUNS;
     edge.timeout = DENSE_LIMIT;
+    /*
+     * What is lent bounds the queue already. All links carry blocks both ways, and acknowledgements stand behind them:
+     * the transport takes that wait for a queue of its own, and would leave links idle.
+     */
+    edge.queue_target = (size_t)DENSE_LENT * BLOCKS_BYTES_MOST;
     struct transport_config call = transport_config_default(AGGREGATE_PORT_CALL, d);
     call.message = take_call;
     call.message_max = MESSAGE_BYTES_MOST;

@@ -50,6 +50,7 @@ static const struct arguments_option options[] = {
     {"from", ARGUMENTS_TEXT, NULL, false, "NAME", "the file of each server, below the data folder there"},
     {"of", ARGUMENTS_TEXT, NULL, true, "SERVER", "a server whose vector is counted; may be given again (all servers)"},
     {"without", ARGUMENTS_FLAG, NULL, false, "", "when servers die, go on without them, and name them"},
+    {"order", ARGUMENTS_TEXT, NULL, false, "any|fixed", "fixed: the same bits in every run, and slower (any)"},
     {"limit", ARGUMENTS_SPAN, NULL, false, "TIME", "fail when nothing has moved for so long (30s)"},
     {"bytes", ARGUMENTS_NUMBER, NULL, false, "N", "how long each vector is, as 50M (10M)"},
     {NULL, ARGUMENTS_FLAG, NULL, false, NULL, NULL},
@@ -442,13 +443,13 @@ static const struct command table[] = {
      "are named with the reason; 1 nobody has a result.",
      "  cwctl aggregate reduce sum float32 --from grad.f32 --to 0,0,0:sum.f32\n"
      "  cwctl aggregate reduce max int64 --from age --to 1,0,2:oldest --without --of 0,0,0 --of 1,0,2",
-     "from to of without limit", 2, 2, NULL, NULL, NULL, run_aggregate_reduce},
+     "from to of without order limit", 2, 2, NULL, NULL, NULL, run_aggregate_reduce},
     {"aggregate check", "", "add vectors that every server can compute, and compare the sum",
      "Shows that reductions work and how fast they are: nothing is read or written, and a server that is missing or "
      "counted twice shows in every element. Exit codes: 0 every element is right; 5 right, but without some servers; 1 "
      "wrong, or no result.",
-     "  cwctl aggregate check\n  cwctl aggregate check --bytes 200M --to all", "bytes to of without limit", 0, 0, NULL,
-     NULL, NULL, run_aggregate_check},
+     "  cwctl aggregate check\n  cwctl aggregate check --bytes 200M --to all", "bytes to of without order limit", 0, 0,
+     NULL, NULL, NULL, run_aggregate_check},
     {"aggregate status", "", "reductions under way at this server, and who is waited for",
      "ROLE: desk, the operator asked here; root, the result is made here; member, this server's vector is in it; on "
      "the way, it passes others' sums on. SETTLED: bytes of the result that are whole. STILL FOR: since something has "

@@ -82,7 +82,8 @@ PARTS = {
                     untried={number: "of the judge: relay" for number in range(1, 24)}),
     "aggregate": Part("services/aggregate/dense/mutant.h", 48, known={4: 30, 5: 66},
                       untried={1: "nothing is dealt before all have left the attempt before: a unit test holds it",
-                               8: "worlds hardly ever: a unit test (small) holds it"}),
+                               8: "worlds hardly ever: a unit test (small) holds it",
+                               9: "words of integers are the same in any order: a unit test (vertex) holds it"}),
     # 16 is of the whole service, which that world does not have.
     "tunnel": Part("services/tunnel/mutant.h", 40, unit="mutants_tunnel_come", special=(Case((16,), UNIT, True),)),
     "groups": Part("services/multicast/group/mutant.h", 8,

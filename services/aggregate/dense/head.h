@@ -18,9 +18,9 @@
  *  RESULT    24 first element (8) | 32 piece | 36 pieces | 40 elements           to all, by the service multicast
  *  HOLD      24 ticket (8) | 32 pieces                                           do you have the whole result?
  *  GATHER    24 spec (12) | 36 job | 40 digest (8) | 48 records (2) 0 (2) | 52 name | .. records
- *                                                                                JOINs of several, on their way to the root
+ *                                                                                JOINs of several, to the root
  *  SPREAD    24 who | 28 servers | 32 records (2) bytes (2) | 36 the counted | .. records | .. a small result
- *                                                                                ENDs for several, on their way from the root
+ *                                                                                ENDs for several, from the root
  *            a record: server (2), ticket (8), and in a GATHER the vector, when it is small
  *
  *  spec: type (1) operation (1) flags (1) 0 (1) elements (8)

@@ -32,13 +32,14 @@
 #include "services/transport/transport.h"
 
 enum {
-    DENSE_RUNS = 32,          /* members, and vertices, at a time on a server */
-    DENSE_PENDING = 1024,     /* joins that wait for their root's own call */
-    DENSE_GATHERINGS = 64,    /* runs whose JOINs pass a server at a time; those of others go to their root alone */
-    DENSE_ENDED = 256,        /* runs whose names are remembered, for ENDED_SPAN */
-    DENSE_WINDOW = 8,         /* blocks of a tree above a child */
-    DENSE_LENT = 2,           /* of them, on their way to the parent at a time */
-    DENSE_AHEAD = 8,          /* blocks that are dealt and not settled: this, and two for each edge of the depth */
+    DENSE_RUNS = 32,       /* members, and vertices, at a time on a server */
+    DENSE_PENDING = 1024,  /* joins that wait for their root's own call */
+    DENSE_GATHERINGS = 64, /* runs whose JOINs pass a server at a time; those of others go to their root alone */
+    DENSE_ENDED = 256,     /* runs whose names are remembered, for ENDED_SPAN */
+    DENSE_WINDOW = 8,      /* blocks of a tree above a child; twice as many when they are short */
+    DENSE_LENT = 2,        /* of them, on their way to the parent at a time */
+    /* Blocks that are dealt and not settled: this, and a quarter of a window for each edge of the depth. */
+    DENSE_AHEAD = 8,
     DENSE_SETTLE_AT_ONCE = 64 /* blocks that a root without children settles before others have their turn */
 };
 #define DENSE_MEMORY_MOST (UINT64_C(256) << 20)
@@ -54,6 +55,20 @@ enum {
 #define DENSE_PENDING_SPAN CW_SEC(2)
 #define DENSE_ENDED_SPAN CW_SEC(60)
 #define DENSE_FAREWELL_SPAN CW_SEC(10) /* longer than a question may be on its way */
+
+/* Blocks of a tree above a child. Short ones are many: the way of a deal down and of a block up is as long for them. */
+static inline uint16_t dense_window(const struct blocks *b, unsigned depth)
+{
+    uint16_t twice = 2 * DENSE_WINDOW;
+    bool small = 2 * blocks_longest(b) <= BLOCKS_BYTES_MOST;
+    return small && DENSE_AHEAD + (twice / 4U + twice) * depth <= COLUMN_AHEAD_MOST ? twice : DENSE_WINDOW;
+}
+
+/* A set of servers, as those of keyspace/trees.h. */
+static inline void set_remove(uint64_t *set, cw_server s)
+{
+    set[s / 64] &= ~(UINT64_C(1) << s % 64);
+}
 
 struct member;
 struct vertex;
@@ -194,6 +209,7 @@ struct vertex {
     struct plan plan;
     struct column column[CW_LINK_COUNT];
     struct told told[CW_LINK_COUNT][CW_LINK_COUNT]; /* by tree and link */
+    uint8_t *held[CW_LINK_COUNT];                   /* CW_REDUCE_FIXED: parts of children, until all are there */
     unsigned lent[CW_LINK_COUNT];                   /* blocks of a tree that are on their way to the parent */
     struct lend *lend;                              /* [tree * window + position % window] */
     struct member *own;                             /* NULL: this server is no member */

@@ -51,11 +51,6 @@ static bool is_empty(const struct dense *d, const uint64_t *set)
     return true;
 }
 
-static void set_remove(uint64_t *set, cw_server s)
-{
-    set[s / 64] &= ~(UINT64_C(1) << s % 64);
-}
-
 /* ---- At members -------------------------------------------------------------------------------------------------- */
 
 static struct member *member_of_run(struct dense *d, const struct run_name *run)

@@ -5,8 +5,8 @@
  * JOINs as packets of their own.
  *
  * Nothing is combined on the way: a member's record is its server, its ticket, and its small vector, and the root takes
- * each as if it had come alone. So it does not matter for the result who passed a record on, whether twice, or whether
- * two servers mean the same tree: the tree follows from the dims and the members alone, and who is out of view is passed
+ * each as if it had come alone. So for the result it does not matter who passed a record on, whether twice, or whether
+ * two servers mean the same tree: the tree follows from the dims and the members, and who is out of view is passed
  * over. A member waits for the records of all below it, but no longer than HOLD_MOST: then it passes on what it has,
  * and what comes later at once. Records that get lost with a server are asked for by the members themselves.
  */

@@ -170,7 +170,7 @@ START_TEST(impossible)
     m[7].status = 5000;
     m[8].ticket = 0;
     m[9].name_length = 0;
-    m[10].spec.flags = 8;
+    m[10].spec.flags = 16;
     for (unsigned i = 0; i < sizeof m / sizeof *m; i++) {
         message_encode(&m[i], bytes);
         SUITE_HOLDS(message_decode(bytes, message_size(&m[i]), &out) == -EPROTO, "%u", i);

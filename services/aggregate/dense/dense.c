@@ -30,6 +30,14 @@ size_t dense_words(const struct dense *d)
     return trees_set_words(&d->torus);
 }
 
+/* Short blocks are many: the way of a deal down and of a block up is as long for them. */
+uint16_t dense_window(const struct blocks *b, unsigned depth)
+{
+    uint16_t twice = 2 * DENSE_WINDOW;
+    bool small = 2 * blocks_longest(b) <= BLOCKS_BYTES_MOST;
+    return small && DENSE_AHEAD + (twice / 4U + twice) * depth <= COLUMN_AHEAD_MOST ? twice : DENSE_WINDOW;
+}
+
 bool dense_sees(const struct dense *d, cw_server server)
 {
     return cw_reachable(d->s, torus_coord(&d->torus, server));

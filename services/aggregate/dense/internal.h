@@ -56,20 +56,6 @@ enum {
 #define DENSE_ENDED_SPAN CW_SEC(60)
 #define DENSE_FAREWELL_SPAN CW_SEC(10) /* longer than a question may be on its way */
 
-/* Blocks of a tree above a child. Short ones are many: the way of a deal down and of a block up is as long for them. */
-static inline uint16_t dense_window(const struct blocks *b, unsigned depth)
-{
-    uint16_t twice = 2 * DENSE_WINDOW;
-    bool small = 2 * blocks_longest(b) <= BLOCKS_BYTES_MOST;
-    return small && DENSE_AHEAD + (twice / 4U + twice) * depth <= COLUMN_AHEAD_MOST ? twice : DENSE_WINDOW;
-}
-
-/* A set of servers, as those of keyspace/trees.h. */
-static inline void set_remove(uint64_t *set, cw_server s)
-{
-    set[s / 64] &= ~(UINT64_C(1) << s % 64);
-}
-
 struct member;
 struct vertex;
 struct reducer;
@@ -384,6 +370,8 @@ CW_MUST_CHECK bool share_has(const struct member *m, uint32_t attempt);
  * told anything.
  */
 int dense_say(struct dense *d, cw_server to, const struct message *m);
+/* Blocks of a tree above a child, for trees of that depth. */
+uint16_t dense_window(const struct blocks *b, unsigned depth);
 /* The tick runs while there is anything to do. */
 void dense_wake(struct dense *d);
 /* Calls reducers and vertices that left a note, from a timer of no time. */

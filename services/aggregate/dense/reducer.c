@@ -78,7 +78,7 @@ bool reducer_lose(struct reducer *r, cw_server server)
         reducer_end(r, -ECONNRESET, server);
         return false;
     }
-    set_remove(r->counted, server);
+    trees_set_remove(r->counted, server);
     /* What is settled has the dead one's part in it, and the rest would not (aggregate rule 6). */
     r->keep = AGG_MUTANT(KEPT);
     if (first_of(r, r->counted, NULL) == CW_SERVER_NONE) {
@@ -229,7 +229,7 @@ void reducer_announced(struct reducer *r, uint32_t attempt, cw_server from, int 
     }
     switch (status) {
     case 0:
-        set_remove(r->silent, from);
+        trees_set_remove(r->silent, from);
         if (--r->awaited == 0) {
             all_announced(r);
         }
@@ -256,7 +256,7 @@ void reducer_probed(struct reducer *r, uint32_t attempt, cw_server from, int sta
         return;
     }
     if (status == 0) {
-        set_remove(r->silent, from);
+        trees_set_remove(r->silent, from);
     } else if (status != -ETIMEDOUT) {
         reducer_void(r);
     }
@@ -268,7 +268,7 @@ void reducer_down(struct reducer *r, cw_server server)
         if (!trees_set_has(r->joined, server)) {
             return; /* it may come yet */
         }
-        set_remove(r->joined, server);
+        trees_set_remove(r->joined, server);
         if ((r->caller->spec.flags & CW_REDUCE_WITHOUT) == 0) {
             reducer_end(r, -ECONNRESET, server);
         }

@@ -34,6 +34,7 @@ static const struct translation {
     {"ip ", "exec", true, 0},
 };
 static const char restart[] = "systemctl restart cubewayd";
+static const char then[] = ", then: ";
 
 struct writing {
     const char *option, *server;
@@ -126,9 +127,14 @@ char *remedy_in_lab(const char *remedy, const char *option, char out[static REME
     const char *commands = commands_on(remedy, server);
     bool known =
         commands != NULL && (translation_of(commands) != NULL || strncmp(commands, restart, strlen(restart)) == 0);
+    const char *last = strstr(remedy, then);
     out[0] = '\0';
     if (known) {
         put_commands(&w, commands);
+    } else if (commands != NULL && last != NULL) { /* what hands do, and a look at whether it has helped */
+        size_t hands = (size_t)(last - remedy) + sizeof then - 1;
+        put(&w, remedy, hands);
+        put_commands(&w, remedy + hands);
     } else {
         put(&w, remedy, REMEDY_TEXT);
     }
@@ -164,7 +170,12 @@ static bool undo(struct message *m, const char *option, bool one_process)
 {
     const char *cause = message_get_text(m, "cause", "");
     char text[REMEDY_TEXT];
-    if (strcmp(cause, "interface-down") == 0) {
+    bool slow = strcmp(cause, "stalled") == 0 || strcmp(cause, "waited") == 0;
+    if (slow && message_get_text(m, "service", NULL) == NULL) { /* all servers share one machine */
+        snprintf(text, sizeof text,
+                 "cwlab status%s%.*s: is this machine busy? Then fewer servers, or longer timers: cwlab up --scale N",
+                 option[0] == '\0' ? "" : " ", option[0] == '\0' ? 0 : (int)strlen(option) - 1, option);
+    } else if (strcmp(cause, "interface-down") == 0) {
         snprintf(text, sizeof text, "cwlab link %s%s %s up", option, message_get_text(m, "server", ""),
                  message_get_text(m, "link", ""));
     } else if (strcmp(cause, "server-down") == 0 && one_process) {

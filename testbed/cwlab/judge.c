@@ -11,9 +11,13 @@
 struct court {
     struct oracle oracle;
     cw_server *neighbours;
-    bool *leaving;   /* by server: its keys belong to others already, but packets still pass through it */
-    int64_t *alone;  /* by server: when it lost its last true link; INT64_MAX: it has one */
-    int64_t *rose;   /* by server: when it called a link up last */
+    bool *leaving;  /* by server: its keys belong to others already, but packets still pass through it */
+    int64_t *alone; /* by server: when it lost its last true link; INT64_MAX: it has one */
+    int64_t *rose;  /* by server: when it called a link up last */
+    /* By server, and by component before the last change: the smallest member of it. */
+    cw_server *before;
+    /* [server * servers + other]: they were in one component when the server lost its last true link. */
+    bool *together;
     int64_t changed; /* when anything in the lab changed last */
     const struct trail *trail;
     struct judge_result *result;
@@ -40,6 +44,9 @@ static void charge(struct court *c, const struct trail_event *e, cw_server right
  * lost its last true link counts, and after it called a link up last: before a server calls a link up, everybody whom
  * the link joins to it has acknowledged that it comes (semantics 4.2, adding). So what others delivered until then was
  * theirs, also when the far end of that link has not yet come to calling it up.
+ *
+ * And only what those delivered who were connected with it until then: a torus whose links are lost to a busy machine
+ * falls into parts, and who was in another part delivered the key there already, by right, and replaced nobody.
  */
 static cw_server replaced_by(const struct court *c, const struct trail_event *e)
 {
@@ -47,6 +54,7 @@ static cw_server replaced_by(const struct court *c, const struct trail_event *e)
     for (const struct trail_event *p = e; p > c->trail->event && (p - 1)->at > since; p--) {
         const struct trail_event *d = p - 1;
         if (d->record.kind == WITNESS_DELIVERED && d->server != e->server && d->record.turn_ns > since &&
+            c->together[(size_t)e->server * c->oracle.torus->servers + d->server] &&
             oracle_passes_over(&c->oracle, d->record.key, e->server, d->server)) {
             return d->server;
         }
@@ -86,6 +94,32 @@ static void begin_or_end(struct court *c, cw_server s, bool runs)
     oracle_runs(&c->oracle, s, runs ? LIFE : 0);
 }
 
+/* Server u has just lost its last true link: notes with whom it was connected. */
+static void note_alone(struct court *c, cw_server u, int64_t at)
+{
+    uint32_t n = c->oracle.torus->servers;
+    c->alone[u] = at;
+    for (cw_server v = 0; v < n; v++) {
+        c->together[(size_t)u * n + v] = c->before[v] == c->before[u];
+    }
+}
+
+/* Notes, after a change, who has a true link left, and who is connected with whom. */
+static void note_links(struct court *c, int64_t at)
+{
+    struct oracle *o = &c->oracle;
+    for (cw_server u = 0; u < o->torus->servers; u++) {
+        if (oracle_links(o, u) != CW_LINKS_NONE) {
+            c->alone[u] = INT64_MAX;
+        } else if (c->alone[u] == INT64_MAX) {
+            note_alone(c, u, at);
+        }
+    }
+    for (cw_server u = 0; u < o->torus->servers; u++) {
+        c->before[u] = oracle_component(o, u);
+    }
+}
+
 static void change(struct court *c, const struct trail_event *e)
 {
     struct oracle *o = &c->oracle;
@@ -118,10 +152,7 @@ static void change(struct court *c, const struct trail_event *e)
         return;
     }
     c->changed = e->at > c->changed ? e->at : c->changed;
-    for (cw_server u = 0; u < o->torus->servers; u++) {
-        bool has = oracle_links(o, u) != CW_LINKS_NONE;
-        c->alone[u] = has ? INT64_MAX : c->alone[u] == INT64_MAX ? e->at : c->alone[u];
-    }
+    note_links(c, e->at);
 }
 
 static void court_close(struct court *c)
@@ -131,6 +162,8 @@ static void court_close(struct court *c)
     free(c->leaving);
     free(c->alone);
     free(c->rose);
+    free(c->before);
+    free(c->together);
 }
 
 static int court_open(struct court *c, const struct trail *t, const struct torus *torus, struct judge_result *out)
@@ -141,7 +174,10 @@ static int court_open(struct court *c, const struct trail *t, const struct torus
     c->leaving = calloc(n, sizeof *c->leaving);
     c->alone = calloc(n, sizeof *c->alone);
     c->rose = calloc(n, sizeof *c->rose);
-    int rc = c->neighbours != NULL && c->leaving != NULL && c->alone != NULL && c->rose != NULL ? 0 : -ENOMEM;
+    c->before = calloc(n, sizeof *c->before);
+    c->together = calloc(n, n * sizeof *c->together);
+    bool room = c->neighbours != NULL && c->leaving != NULL && c->alone != NULL && c->rose != NULL;
+    int rc = room && c->before != NULL && c->together != NULL ? 0 : -ENOMEM;
     if (rc == 0) {
         torus_neighbours_fill(torus, c->neighbours);
         rc = oracle_open(&c->oracle, torus, c->neighbours);

@@ -27,12 +27,12 @@ unsigned scale_processors(void);
 uint64_t scale_needed(const struct lab *lab, unsigned processors);
 /*
  * How many processes of this machine, this one apart, want a processor: the mean of a short while, in which it sleeps
- * (100 ms). 0 when the kernel does not say.
+ * (100 ms), or of the last minute, if that was much more than the processors can do. 0 when the kernel does not say.
  */
 double scale_wanted(void);
 /*
  * True when a daemon of a lab gets the priority that it asks for, before the processes of all other sessions: what
- * others want then does not keep it waiting. Tries it in a child process.
+ * others want then does not keep it waiting for long. Tries it in a child process.
  */
 bool scale_hurries(void);
 /*

@@ -6,7 +6,15 @@
 #ifndef KIT_SANITIZED_H
 #define KIT_SANITIZED_H
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) /* gcc */
+#define KIT_IS_SANITIZED 1
+#elif defined(__has_feature) /* clang */
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define KIT_IS_SANITIZED 1
+#endif
+#endif
+
+#ifdef KIT_IS_SANITIZED
 enum { SANITIZED = 1 };
 #else
 enum { SANITIZED = 0 };

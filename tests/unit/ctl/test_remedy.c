@@ -54,6 +54,8 @@ START_TEST(the_words_of_a_lab)
          "cwlab exec 1,0,2 ip -s link show mx: errors are the cable's"},
         {"on 1,0,2: cubewayd --version (here: 0.1.0)", "on 1,0,2: cubewayd --version (here: 0.1.0)"},
         {"on the machine at 1,0,2: set it", "on the machine at 1,0,2: set it"},
+        {"on 1,0,2: exchange the plugs in +x and -x, then: cwctl wiring",
+         "on 1,0,2: exchange the plugs in +x and -x, then: cwlab ctl 1,0,2 wiring"},
         {"exchange the plugs, then: cwctl wiring", "exchange the plugs, then: cwctl wiring"},
         {"", ""},
     };
@@ -72,13 +74,18 @@ START_TEST(what_a_lab_undoes)
     rows_add(&rows, finding("interface-down", "1,0,0", "ip link set px up"));
     rows_add(&rows, finding("server-down", NULL, "see whether the machine at 2,0,0 is on"));
     rows_add(&rows, finding("deaf", "1,0,0", "ip -s link show px"));
+    rows_add(&rows, finding("waited", "1,0,0", "give it a processor: priority = realtime, or longer timers"));
     remedy_place(&rows);
     remedies_in_lab(&rows, "", false);
     ck_assert_str_eq(what_of(&rows, 0), "cwlab link 1,0,0 +x up");
     ck_assert_str_eq(what_of(&rows, 1), "cwlab logs 2,0,0; cwlab restore 2,0,0");
     ck_assert_str_eq(what_of(&rows, 2), "cwlab exec 1,0,0 ip -s link show px");
-    remedies_in_lab(&rows, "", true);
-    ck_assert_str_eq(what_of(&rows, 1), "cwlab ctl 2,0,0 restore");
+    ck_assert_str_eq(what_of(&rows, 3), "cwlab status: is this machine busy? Then fewer servers, or longer timers: "
+                                        "cwlab up --scale N");
+    remedies_in_lab(&rows, "--name x ", true);
+    ck_assert_str_eq(what_of(&rows, 1), "cwlab ctl --name x 2,0,0 restore");
+    ck_assert_str_eq(what_of(&rows, 3), "cwlab status --name x: is this machine busy? Then fewer servers, or longer "
+                                        "timers: cwlab up --scale N");
     rows_clear(&rows);
 }
 END_TEST

@@ -233,6 +233,30 @@ START_TEST(returning_excuses_no_zombie)
 }
 END_TEST
 
+/*
+ * Links that were lost to a busy machine have split the ring: A and B here, C and D there. What D delivers of A's keys
+ * is D's there, before A's last neighbour is killed and after it.
+ */
+START_TEST(another_part_replaces_nobody)
+{
+    for (int with = 0; with < 2; with++) { /* who was connected with A */
+        ring();
+        happens(200, A, WITNESS_LINK_DOWN, XM);
+        happens(200, D, WITNESS_LINK_DOWN, XP);
+        if (!with) {
+            happens(205, B, WITNESS_LINK_DOWN, XP);
+            happens(205, C, WITNESS_LINK_DOWN, XM);
+        }
+        delivers(250, 251, D, key_of(A, D));
+        happens(300, B, TRAIL_KILLED, 0);
+        delivers(320, 321, D, key_of(A, D));
+        delivers(330, 331, A, key_of(A, D));
+        struct judge_result r = judged(false);
+        ck_assert_uint_eq(r.misdelivered, with ? 2 : 0); /* with: D's first was wrong by rule 2, and A's by rule 3 */
+    }
+}
+END_TEST
+
 START_TEST(a_stream)
 {
     struct judge_stream s;
@@ -275,5 +299,6 @@ static const struct suite_test tests[] = {SUITE_TEST(the_root_and_another),
                                           SUITE_TEST(one_that_just_returns),
                                           SUITE_TEST(one_that_just_starts),
                                           SUITE_TEST(returning_excuses_no_zombie),
+                                          SUITE_TEST(another_part_replaces_nobody),
                                           SUITE_TEST(a_stream)};
 SUITE_MAIN("judge", tests)

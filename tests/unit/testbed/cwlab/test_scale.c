@@ -68,8 +68,10 @@ START_TEST(others_work_on_the_machine)
     lab.scale = 7; /* of a lab that is up, whatever it has */
     ck_assert_uint_eq(scale_now(&lab, 8.0 * scale_machine()),
                       scale_busy(scale_sessions() ? 8.0 / SCALE_SESSION : 8, 1));
-    lab.hurries = true; /* others wait for its daemons, however many these are */
-    ck_assert_uint_eq(scale_now(&lab, 8.0 * scale_machine()), 1);
+    lab.hurries = true; /* others wait for its daemons, unless they are very many */
+    ck_assert_uint_eq(scale_now(&lab, 2.9 * scale_machine()), 1);
+    ck_assert_uint_eq(scale_now(&lab, 3.0 * scale_machine()), 3);
+    ck_assert_uint_eq(scale_now(&lab, 100.0 * scale_machine()), 3);
     ck_assert(geteuid() == 0 || !scale_hurries()); /* not so for an ordinary user */
     double wanted = scale_wanted();
     ck_assert(wanted >= 0 && wanted < 1e6);

@@ -38,7 +38,7 @@ static void word_number(struct request_draft *r, const char *name, int64_t n)
 static void add_options(const struct call *call, struct request_draft *r)
 {
     const struct arguments *a = call->arguments;
-    const struct arguments_given *limit = call_given(call, "limit");
+    const struct arguments_given *limit = call_given(call, "limit"), *order = call_given(call, "order");
     for (int i = 0; i < a->options; i++) {
         if (strcmp(a->given[i].option->name, "of") != 0) {
             continue;
@@ -51,6 +51,9 @@ static void add_options(const struct call *call, struct request_draft *r)
     }
     if (call_given(call, "without") != NULL) {
         request_draft_word(r, "without=1");
+    }
+    if (order != NULL) {
+        word_text(r, "order", order->text);
     }
     if (limit != NULL) {
         word_number(r, "limit_ms", (limit->number + 999) / 1000); /* in whole ms, at least 1 */

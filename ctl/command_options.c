@@ -55,6 +55,7 @@ static const struct arguments_option options[] = {
     {"from", ARGUMENTS_TEXT, NULL, false, "NAME", "the file of each server, below the data folder there"},
     {"of", ARGUMENTS_TEXT, NULL, true, "SERVER", "a server whose vector is counted; may be given again (all servers)"},
     {"without", ARGUMENTS_FLAG, NULL, false, "", "when servers die, go on without them, and name them"},
+    {"order", ARGUMENTS_TEXT, NULL, false, "any|fixed", "fixed: the same bits in every run, and slower (any)"},
     {"limit", ARGUMENTS_SPAN, NULL, false, "TIME", "fail when nothing has moved for so long (30s)"},
     {"bytes", ARGUMENTS_NUMBER, NULL, false, "N", "how long each vector is, as 50M (10M)"},
     {"map", ARGUMENTS_TEXT, NULL, false, "MAPPER", "words, lines, kv, field:N, field:N:SEPARATOR or records (words)"},

@@ -385,13 +385,13 @@ static const struct command table[] = {
      "are named with the reason; 1 nobody has a result.",
      "  cwctl aggregate reduce sum float32 --from grad.f32 --to 0,0,0:sum.f32\n"
      "  cwctl aggregate reduce max int64 --from age --to 1,0,2:oldest --without --of 0,0,0 --of 1,0,2",
-     "from to of without limit", 2, 2, NULL, NULL, NULL, run_aggregate_reduce},
+     "from to of without order limit", 2, 2, NULL, NULL, NULL, run_aggregate_reduce},
     {"aggregate check", "", "add vectors that every server can compute, and compare the sum",
      "Shows that reductions work and how fast they are: nothing is read or written, and a server that is missing or "
      "counted twice shows in every element. Exit codes: 0 every element is right; 5 right, but without some servers; 1 "
      "wrong, or no result.",
-     "  cwctl aggregate check\n  cwctl aggregate check --bytes 200M --to all", "bytes to of without limit", 0, 0, NULL,
-     NULL, NULL, run_aggregate_check},
+     "  cwctl aggregate check\n  cwctl aggregate check --bytes 200M --to all", "bytes to of without order limit", 0, 0,
+     NULL, NULL, NULL, run_aggregate_check},
     {"aggregate words", "--from NAME --to SERVER:NAME", "count the words in a file of each server",
      "Each server reads the text NAME in its data folder, and SERVER writes lines WORD TAB COUNT, sorted, whole or not "
      "at "

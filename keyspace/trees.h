@@ -86,6 +86,11 @@ static inline void trees_set_add(uint64_t *set, cw_server offset)
     set[offset / 64] |= (uint64_t)1 << offset % 64;
 }
 
+static inline void trees_set_remove(uint64_t *set, cw_server offset)
+{
+    set[offset / 64] &= ~(UINT64_C(1) << offset % 64);
+}
+
 /*
  * Prunes a tree to the paths from the root to the members. Borrows two sets of trees_set_words() words that do not
  * overlap; bits of `members` that stand for no server must be 0. Writes `needed`: the members and every vertex above

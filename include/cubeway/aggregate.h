@@ -23,8 +23,8 @@
  *    has died may be named in a result that it never got.
  *  - done() is called exactly once at each member and at the root. It comes within the limit after the last progress,
  *    or earlier.
- *  - The order in which numbers meet is not fixed: sums of floating-point numbers may differ in their last bits from
- *    one run to the next.
+ *  - The order in which numbers meet is not fixed, but with CW_REDUCE_FIXED: sums of floating-point numbers may differ
+ *    in their last bits from one run to the next.
  *  - Names belong to the job of the service that opened. A name is used for one reduction: the same name again is an
  *    error within a minute. reduce_scatter() and allgather() use one name for each member: their own, and behind it the
  *    member's number in four bytes, the lowest first. A reduce() of such a name is in their way.
@@ -100,7 +100,13 @@ enum {
      * and has its vector in memory (`in`); the others give none, and have room for the result.
      */
     CW_REDUCE_FROM_ROOT = 4,
-    CW_REDUCE_FLAGS = 7, /* all of them */
+    /*
+     * Parts meet in a fixed order: the same bits in every run of the same members, vectors and dims in which the same
+     * servers were dead from the beginning to the end (`attempts` is 1). Memory is up to six windows more for a
+     * server's children, and a slow tree holds up the others. Vectors of at most 1 KiB are always combined so.
+     */
+    CW_REDUCE_FIXED = 8,
+    CW_REDUCE_FLAGS = 15, /* all of them */
 };
 
 typedef struct cw_aggregate cw_aggregate; /* a service on one server that has opened the aggregation */

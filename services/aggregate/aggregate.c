@@ -216,9 +216,9 @@ static int on_command(cw_svc *s, void *state, cw_request *r, int argc, const cha
 }
 
 static const cw_command commands[] = {
-    {"reduce", "OP TYPE from=FILE to=SERVER:FILE|all:FILE [of=SERVER].. [without=1] [limit_ms=N]",
+    {"reduce", "OP TYPE from=FILE to=SERVER:FILE|all:FILE [of=SERVER].. [without=1] [order=any|fixed] [limit_ms=N]",
      "Combine the vectors in a file of each server into one, on one server or on all."},
-    {"check", "[bytes=N] [to=SERVER|all] [of=SERVER].. [without=1] [limit_ms=N]",
+    {"check", "[bytes=N] [to=SERVER|all] [of=SERVER].. [without=1] [order=any|fixed] [limit_ms=N]",
      "Add vectors that every server can compute, and compare the sum with what it must be."},
     {"run",
      "from=FILE to=SERVER:FILE [map=MAPPER] [combine=COMBINE] [top=N] [partitions=N] [of=SERVER].. [without=1] "

@@ -4,7 +4,9 @@
  * of the protocol and the same on every machine: the rate at which a vector of each server becomes one, beside the
  * bound of the root's links and what the wires carry of it. `--smoke` only shows that all of it runs.
  *
- *   bench_reduce [--smoke] [--megabytes N]      N: of each vector, 750 when nothing is said
+ *   bench_reduce [--smoke] [--megabytes N] [--only WHAT]
+ *
+ * N: of each vector, 750 when nothing is said; WHAT: the name of the row that is wanted.
  */
 #include "ag_caller.h"
 #include "keyspace/torus.h"
@@ -19,10 +21,16 @@
 
 static struct world *world;
 static uint64_t megabytes = 750;
+static const char *only = ""; /* nothing: all rows */
 
 static cw_time clock_now(void *context)
 {
     return world_now(context);
+}
+
+static bool wanted(const char *what)
+{
+    return *only == 0 || strcmp(what, only) == 0;
 }
 
 static void run(cw_span span)
@@ -82,6 +90,9 @@ static cw_time wait_for(const char *what, const struct caller_run *r, cw_dims di
 /* One result at all servers. The bound is that of a reduction and a broadcast, one after the other. */
 static void to_all(const char *what, cw_dims dims, uint64_t bytes)
 {
+    if (!wanted(what)) {
+        return;
+    }
     float *vector = calloc(bytes, 1);
     cw_time begin = {CW_MS(300).ns};
     struct caller_run *r = &caller_plan.run[0];
@@ -105,6 +116,9 @@ static void to_all(const char *what, cw_dims dims, uint64_t bytes)
 /* Each with a share for each: beside the bound of 6 N / (N - 1) links, which the wires carry 0.986 of. */
 static void collect(const char *what, cw_dims dims, enum caller_kind kind, uint64_t bytes)
 {
+    if (!wanted(what)) {
+        return;
+    }
     unsigned n = (unsigned)dims.x * dims.y * dims.z;
     double wires = 6.0 * n / (n - 1) * 0.986;
     float *vector = calloc(bytes, 1);
@@ -137,6 +151,9 @@ static int by_size(const void *a, const void *b)
 /* From the call, which all make at the same instant, to the end at the last of them. */
 static void latency(const char *what, cw_dims dims, uint64_t elements)
 {
+    if (!wanted(what)) {
+        return;
+    }
     enum { ROUNDS = 9 };
     int64_t took[ROUNDS];
     caller_plan.runs = ROUNDS;
@@ -163,6 +180,9 @@ static void latency(const char *what, cw_dims dims, uint64_t elements)
 /* Reductions of all servers to these roots, all at once. */
 static void reduce(const char *what, cw_dims dims, unsigned roots, const cw_server *root, uint64_t bytes)
 {
+    if (!wanted(what)) {
+        return;
+    }
     float *vector = calloc(bytes, 1);
     cw_time begin = {CW_MS(300).ns};
     caller_plan.runs = roots;
@@ -208,7 +228,9 @@ int main(int argc, char **argv)
     bool smoke = false;
     for (int i = 1; i < argc; i++) {
         smoke = smoke || strcmp(argv[i], "--smoke") == 0;
-        if (strcmp(argv[i], "--megabytes") == 0 && i + 1 < argc) {
+        if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
+            only = argv[++i];
+        } else if (strcmp(argv[i], "--megabytes") == 0 && i + 1 < argc) {
             megabytes = strtoull(argv[++i], NULL, 10);
         }
     }

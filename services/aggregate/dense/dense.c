@@ -30,6 +30,14 @@ size_t dense_words(const struct dense *d)
     return trees_set_words(&d->torus);
 }
 
+/* Short blocks are many: the way of a deal down and of a block up is as long for them. */
+uint16_t dense_window(const struct blocks *b, unsigned depth)
+{
+    uint16_t twice = 2 * DENSE_WINDOW;
+    bool small = 2 * blocks_longest(b) <= BLOCKS_BYTES_MOST;
+    return small && DENSE_AHEAD + (twice / 4U + twice) * depth <= COLUMN_AHEAD_MOST ? twice : DENSE_WINDOW;
+}
+
 bool dense_sees(const struct dense *d, cw_server server)
 {
     return cw_reachable(d->s, torus_coord(&d->torus, server));
@@ -118,6 +126,8 @@ static void said(void *context, void *arg, int status)
     case MESSAGE_VOID:
     case MESSAGE_END:
     case MESSAGE_RESULT:
+    case MESSAGE_GATHER:
+    case MESSAGE_SPREAD:
         break;
     }
 }
@@ -184,6 +194,13 @@ static int take_end(struct dense *d, const struct message *m)
     return 0;
 }
 
+static int take_spread(struct dense *d, const struct message *m)
+{
+    struct message end = *m;
+    int rc = together_told(d, m, &end.ticket);
+    return rc < 0 ? rc : take_end(d, &end);
+}
+
 /*
  * The root asks a vertex for an attempt. A vertex asks the root for the run, which may be about to begin another
  * attempt.
@@ -238,6 +255,10 @@ static int take_call(void *context, void *arg, const struct transport_message *t
         return from_root || at_root ? take_probe(d, &m, from) : -EPROTO;
     case MESSAGE_JOIN:
         return reducer_join(d, &m, from);
+    case MESSAGE_GATHER:
+        return together_take(d, &m);
+    case MESSAGE_SPREAD:
+        return take_spread(d, &m);
     case MESSAGE_BLOCK:
     case MESSAGE_RESULT:
         break;
@@ -309,7 +330,8 @@ static void tick_pending(struct dense *d)
 
 static bool busy(const struct dense *d)
 {
-    return !list_is_empty(&d->members) || !list_is_empty(&d->vertices) || !list_is_empty(&d->pending);
+    return !list_is_empty(&d->members) || !list_is_empty(&d->vertices) || !list_is_empty(&d->pending) ||
+           !list_is_empty(&d->gatherings);
 }
 
 static void tick(cw_svc *s, void *state, void *arg)
@@ -319,6 +341,7 @@ static void tick(cw_svc *s, void *state, void *arg)
     (void)state;
     d->tick = NULL;
     farewell_sweep(d, false);
+    together_sweep(d, false);
     tick_pending(d);
     tick_members(d);
     for (struct list_node *n = list_first(&d->vertices), *next; n != NULL; n = next) {
@@ -394,6 +417,9 @@ static void server_down(struct dense *d, cw_server server)
             }
             n = list_first(&d->members); /* done() may have changed the list */
         } else {
+            if (m->reducer == NULL && m->run.life == 0) {
+                member_ask(m); /* its JOIN, or the END, may have been lost with that server */
+            }
             n = list_next(&d->members, n);
         }
     }
@@ -447,12 +473,18 @@ int dense_open(cw_svc *s, struct dense **out)
     list_init(&d->vertices);
     list_init(&d->reducers);
     list_init(&d->pending);
+    list_init(&d->gatherings);
     metrics_counters(s, counts, DENSE_COUNTS, d->counter);
     struct transport_config edge = transport_config_default(AGGREGATE_PORT_EDGE, d);
     edge.message = take_block;
     edge.message_max = BLOCKS_BYTES_MOST;
     edge.messages_max = CW_LINK_COUNT * COLUMN_WINDOW_MOST * DENSE_RUNS;
     edge.timeout = DENSE_LIMIT;
+    /*
+     * What is lent bounds the queue already. All links carry blocks both ways, and acknowledgements stand behind them:
+     * the transport takes that wait for a queue of its own, and would leave links idle.
+     */
+    edge.queue_target = (size_t)DENSE_LENT * BLOCKS_BYTES_MOST;
     struct transport_config call = transport_config_default(AGGREGATE_PORT_CALL, d);
     call.message = take_call;
     call.message_max = MESSAGE_BYTES_MOST;
@@ -490,6 +522,7 @@ void dense_close(struct dense *d)
     while (!list_is_empty(&d->pending)) {
         free(container_of(list_pop_front(&d->pending), struct pending, link));
     }
+    together_sweep(d, true);
     farewell_sweep(d, true);
     share_close(d);
     transport_close(d->edge);

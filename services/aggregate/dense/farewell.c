@@ -48,6 +48,29 @@ static void farewell_keep(struct reducer *r, const struct message *end)
     r->ticket = NULL;
 }
 
+/* Of small vectors the END goes over a tree, to all that joined: nobody else has heard of the run. False: no memory. */
+static bool spread(struct reducer *r, const struct message *end)
+{
+    struct dense *d = r->d;
+    struct message m = *end;
+    m.kind = MESSAGE_SPREAD;
+    m.record_count = 0;
+    uint8_t *records = malloc((size_t)d->torus.servers * MESSAGE_RECORD_BYTES);
+    if (records == NULL) {
+        return false;
+    }
+    for (cw_server s = 0; s < d->torus.servers; s++) {
+        if (s != d->self && trees_set_has(r->joined, s)) {
+            const struct message_record record = {.server = s, .ticket = r->ticket[s]};
+            message_record_put(&m, &record, records + m.record_count++ * MESSAGE_RECORD_BYTES);
+        }
+    }
+    m.records = records;
+    together_spread(d, &m, r->members);
+    free(records);
+    return true;
+}
+
 void farewell_tell(struct reducer *r, int status, cw_server who)
 {
     struct dense *d = r->d;
@@ -60,7 +83,8 @@ void farewell_tell(struct reducer *r, int status, cw_server who)
         m.elements = r->part; /* a small result goes with it */
         m.bytes = spec_small(&r->caller->spec);
     }
-    for (cw_server s = 0; s < d->torus.servers; s++) {
+    bool together = spec_is_small(&r->caller->spec) && spread(r, &m);
+    for (cw_server s = 0; s < d->torus.servers && !together; s++) {
         if (s != d->self && (trees_set_has(r->joined, s) || trees_set_has(r->involved, s)) && dense_sees(d, s)) {
             m.ticket = trees_set_has(r->joined, s) ? r->ticket[s] : 0;
             (void)dense_say(d, s, &m); /* whoever does not hear of it asks, and is told then */

@@ -35,15 +35,21 @@ void frontier_restart(struct frontier *f, bool keep)
     f->dealt = 0;
 }
 
-bool frontier_deal(struct frontier *f, uint32_t *block)
+bool frontier_next(struct frontier *f, uint32_t *block)
 {
     while (f->next < f->blocks && frontier_has(f, f->next)) {
         f->next++;
     }
-    if (f->next == f->blocks) {
+    *block = f->next;
+    return f->next < f->blocks;
+}
+
+bool frontier_deal(struct frontier *f, uint32_t *block)
+{
+    if (!frontier_next(f, block)) {
         return false;
     }
-    *block = f->next++;
+    f->next++;
     f->dealt++;
     return true;
 }

@@ -25,6 +25,8 @@ void frontier_free(struct frontier *f);
 
 /* A new attempt begins. keep: with the blocks that are settled; otherwise with none. */
 void frontier_restart(struct frontier *f, bool keep);
+/* The block that is to be dealt next, and is not yet. False: all are settled or dealt. */
+CW_MUST_CHECK bool frontier_next(struct frontier *f, uint32_t *block);
 /* The next block to be dealt. False: all are settled or dealt. */
 CW_MUST_CHECK bool frontier_deal(struct frontier *f, uint32_t *block);
 /* The block is whole. It was dealt in this attempt, and is not settled yet: otherwise the program stops (CHECK). */

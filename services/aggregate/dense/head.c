@@ -30,6 +30,35 @@ static size_t set_words(uint32_t servers)
     return (servers + 63) / 64;
 }
 
+size_t message_record_size(const struct message *m)
+{
+    return MESSAGE_RECORD_BYTES + (m->kind == MESSAGE_GATHER ? spec_join(&m->spec) : 0);
+}
+
+struct message_record message_record(const struct message *m, unsigned i)
+{
+    size_t size = message_record_size(m);
+    struct reader r = reader_of(m->records + i * size, size);
+    struct message_record record = {.server = reader_be16(&r)};
+    record.ticket = reader_be64(&r);
+    record.elements = reader_take(&r, size - MESSAGE_RECORD_BYTES);
+    return record;
+}
+
+void message_record_put(const struct message *m, const struct message_record *record, uint8_t *out)
+{
+    size_t size = message_record_size(m);
+    struct writer w = writer_of(out, size);
+    writer_be16(&w, (uint16_t)record->server);
+    writer_be64(&w, record->ticket);
+    writer_copy(&w, record->elements, size - MESSAGE_RECORD_BYTES);
+}
+
+static size_t records_bytes(const struct message *m)
+{
+    return m->record_count * message_record_size(m);
+}
+
 size_t message_size(const struct message *m)
 {
     switch (m->kind) {
@@ -51,6 +80,10 @@ size_t message_size(const struct message *m)
         return MESSAGE_RESULT_HEAD;
     case MESSAGE_HOLD:
         return 36;
+    case MESSAGE_GATHER:
+        return 52 + m->name_length + records_bytes(m);
+    case MESSAGE_SPREAD:
+        return 36 + 8 * set_words(m->servers) + records_bytes(m) + m->bytes;
     }
     return 0;
 }
@@ -64,8 +97,10 @@ static uint16_t what_of(const struct message *m)
         return (uint16_t)m->runs;
     case MESSAGE_VOID:
     case MESSAGE_END:
+    case MESSAGE_SPREAD:
         return m->status;
     case MESSAGE_JOIN:
+    case MESSAGE_GATHER:
         return (uint16_t)m->name_length;
     case MESSAGE_BLOCK:
     case MESSAGE_ANNOUNCE:
@@ -165,6 +200,22 @@ void message_encode(const struct message *m, uint8_t *out)
         writer_be32(&w, m->job);
         writer_be64(&w, m->digest);
         writer_copy(&w, m->name, m->name_length);
+        writer_copy(&w, m->elements, m->bytes);
+        break;
+    case MESSAGE_GATHER:
+        put_spec(&w, &m->spec);
+        writer_be32(&w, m->job);
+        writer_be64(&w, m->digest);
+        writer_be32(&w, (uint32_t)m->record_count << 16);
+        writer_copy(&w, m->name, m->name_length);
+        writer_copy(&w, m->records, records_bytes(m));
+        break;
+    case MESSAGE_SPREAD:
+        writer_be32(&w, m->who);
+        writer_be32(&w, m->servers);
+        writer_be32(&w, (uint32_t)m->record_count << 16 | (uint32_t)m->bytes);
+        put_set(&w, m->members, m->servers);
+        writer_copy(&w, m->records, records_bytes(m));
         writer_copy(&w, m->elements, m->bytes);
         break;
     }
@@ -268,6 +319,39 @@ static bool take_join(struct reader *r, struct message *m, uint16_t what)
     return good && m->bytes == spec_join(&m->spec);
 }
 
+static bool take_records(struct reader *r, struct message *m, unsigned count)
+{
+    m->record_count = count;
+    m->records = reader_take(r, records_bytes(m));
+    bool good = count > 0 && reader_ok(r);
+    for (unsigned i = 0; good && i < count; i++) {
+        struct message_record record = message_record(m, i);
+        good = record.server < MESSAGE_SERVERS_MOST && record.ticket != 0;
+    }
+    return good;
+}
+
+static bool take_gather(struct reader *r, struct message *m, uint16_t what)
+{
+    bool good = take_spec(r, &m->spec);
+    m->job = reader_be32(r);
+    m->digest = reader_be64(r);
+    uint32_t word = reader_be32(r);
+    m->name_length = what;
+    m->name = (const char *)reader_take(r, what);
+    return good && (word & 0xffff) == 0 && what >= 1 && what <= MESSAGE_NAME_MOST && take_records(r, m, word >> 16);
+}
+
+static bool take_spread(struct reader *r, struct message *m, uint16_t what)
+{
+    m->status = what;
+    m->who = reader_be32(r);
+    bool good = what <= ERRNO_MOST && take_servers(r, m);
+    uint32_t word = reader_be32(r);
+    good = good && take_set(r, m->members, m->servers) && take_records(r, m, word >> 16) && take_small(r, m);
+    return good && m->bytes == (word & 0xffff) && (what == 0 || m->bytes == 0);
+}
+
 static bool take_rest(struct reader *r, struct message *m, uint16_t what)
 {
     switch (m->kind) {
@@ -297,6 +381,10 @@ static bool take_rest(struct reader *r, struct message *m, uint16_t what)
         m->ticket = reader_be64(r);
         m->pieces = reader_be32(r);
         return what == 0;
+    case MESSAGE_GATHER:
+        return take_gather(r, m, what);
+    case MESSAGE_SPREAD:
+        return take_spread(r, m, what);
     }
     return false;
 }
@@ -304,6 +392,7 @@ static bool take_rest(struct reader *r, struct message *m, uint16_t what)
 int message_decode(const uint8_t *bytes, size_t size, struct message *out)
 {
     struct reader r = reader_of(bytes, size);
+    out->bytes = out->record_count = 0;
     uint8_t first = reader_u8(&r), zero = reader_u8(&r);
     uint16_t what = reader_be16(&r);
     out->kind = (enum message_kind)(first & 15);
@@ -312,5 +401,6 @@ int message_decode(const uint8_t *bytes, size_t size, struct message *out)
     out->run.number = reader_be32(&r);
     out->attempt = reader_be32(&r);
     bool good = first >> 4 == MESSAGE_VERSION && zero == 0 && reader_ok(&r) && take_rest(&r, out, what);
-    return good && reader_done(&r) ? 0 : -EPROTO;
+    bool longest = size <= MESSAGE_BYTES_MOST || out->kind == MESSAGE_RESULT;
+    return good && longest && reader_done(&r) ? 0 : -EPROTO;
 }

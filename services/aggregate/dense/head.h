@@ -17,13 +17,19 @@
  *                                                                                to the root; `what`: bytes of the name
  *  RESULT    24 first element (8) | 32 piece | 36 pieces | 40 elements           to all, by the service multicast
  *  HOLD      24 ticket (8) | 32 pieces                                           do you have the whole result?
+ *  GATHER    24 spec (12) | 36 job | 40 digest (8) | 48 records (2) 0 (2) | 52 name | .. records
+ *                                                                                JOINs of several, to the root
+ *  SPREAD    24 who | 28 servers | 32 records (2) bytes (2) | 36 the counted | .. records | .. a small result
+ *                                                                                ENDs for several, from the root
+ *            a record: server (2), ticket (8), and in a GATHER the vector, when it is small
  *
  *  spec: type (1) operation (1) flags (1) 0 (1) elements (8)
  *  members, dead, counted: sets of `servers` bits, in words of 64 bits: server s is bit s % 64 of word s / 64.
  *
  * root, life and number name the run: the server of the reducer, its service's incarnation there, and a number that
  * counts up. In a JOIN all three are 0 as long as the member has not heard of the run. A ticket is a member's own
- * number of its call; 0: the receiver is no member.
+ * number of its call; 0: the receiver is no member. In a GATHER root is the server that it goes to, `what` the bytes of
+ * the name; in a SPREAD `what` is as in END.
  *
  * A BLOCK is the head of a transport's message on port AGGREGATE_PORT_EDGE, whose bytes are the elements. Everything
  * else is a message of its own on port AGGREGATE_PORT_CALL.
@@ -42,8 +48,9 @@ enum {
     MESSAGE_SET_WORDS = MESSAGE_SERVERS_MOST / 64,
     MESSAGE_SMALL_MOST = 1024, /* bytes of a vector that goes with its JOIN, and of a result that goes with the END */
     MESSAGE_RESULT_HEAD = 40,
-    /* Of a message that is no BLOCK and no RESULT. */
-    MESSAGE_BYTES_MOST = 40 + 8 * MESSAGE_SET_WORDS + MESSAGE_SMALL_MOST,
+    MESSAGE_RECORD_BYTES = 10, /* and the vector */
+    /* Of a message that is no BLOCK and no RESULT: a packet of the frames that links carry at best. */
+    MESSAGE_BYTES_MOST = 8192,
 };
 
 enum message_kind {
@@ -56,6 +63,8 @@ enum message_kind {
     MESSAGE_JOIN = 7,
     MESSAGE_RESULT = 8,
     MESSAGE_HOLD = 9,
+    MESSAGE_GATHER = 10,
+    MESSAGE_SPREAD = 11,
 };
 
 struct run_name {
@@ -101,8 +110,16 @@ struct message {
     cw_server who;    /* VOID, END: whom the status is about; CW_SERVER_NONE: nobody */
     cw_job job;       /* JOIN: of the caller */
     uint64_t digest;  /* JOIN: of the members */
-    const char *name; /* JOIN: decoded: borrowed */
+    const char *name; /* JOIN, GATHER: decoded: borrowed */
     size_t name_length;
+    const uint8_t *records; /* GATHER, SPREAD: `record_count` of them, as message_record() reads them; borrowed */
+    unsigned record_count;
+};
+
+struct message_record {
+    cw_server server;
+    uint64_t ticket;
+    const uint8_t *elements; /* of a GATHER: spec_join() bytes, borrowed */
 };
 
 static inline bool run_name_equal(const struct run_name *a, const struct run_name *b)
@@ -123,6 +140,13 @@ static inline bool spec_equal(const struct spec *a, const struct spec *b)
 size_t spec_small(const struct spec *s);
 size_t spec_join(const struct spec *s);
 bool spec_is_small(const struct spec *s);
+
+/* Bytes of one record of such a message. */
+size_t message_record_size(const struct message *m);
+/* Record i < m->record_count. */
+struct message_record message_record(const struct message *m, unsigned i);
+/* Writes a record of message_record_size() bytes. */
+void message_record_put(const struct message *m, const struct message_record *record, uint8_t *out);
 
 /* How many bytes message_encode() writes: of a RESULT its head alone. */
 size_t message_size(const struct message *m);

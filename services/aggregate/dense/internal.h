@@ -9,6 +9,7 @@
  *     edge.c     blocks to a parent, deals and credit to children
  *     small.c    vectors that fit a packet: no trees
  *     share.c    the result to all members: the root sends, and members hold, it
+ *     together.c JOINs and ENDs that go together, over a tree
  *     farewell.c ends that are said again, to those that ask late
  *     look.c     what operators see
  *
@@ -31,12 +32,14 @@
 #include "services/transport/transport.h"
 
 enum {
-    DENSE_RUNS = 32,          /* members, and vertices, at a time on a server */
-    DENSE_PENDING = 1024,     /* joins that wait for their root's own call */
-    DENSE_ENDED = 256,        /* runs whose names are remembered, for ENDED_SPAN */
-    DENSE_WINDOW = 8,         /* blocks of a tree above a child */
-    DENSE_LENT = 2,           /* of them, on their way to the parent at a time */
-    DENSE_AHEAD = 8,          /* blocks that are dealt and not settled: this, and two for each edge of the depth */
+    DENSE_RUNS = 32,       /* members, and vertices, at a time on a server */
+    DENSE_PENDING = 1024,  /* joins that wait for their root's own call */
+    DENSE_GATHERINGS = 64, /* runs whose JOINs pass a server at a time; those of others go to their root alone */
+    DENSE_ENDED = 256,     /* runs whose names are remembered, for ENDED_SPAN */
+    DENSE_WINDOW = 8,      /* blocks of a tree above a child; twice as many when they are short */
+    DENSE_LENT = 2,        /* of them, on their way to the parent at a time */
+    /* Blocks that are dealt and not settled: this, and a quarter of a window for each edge of the depth. */
+    DENSE_AHEAD = 8,
     DENSE_SETTLE_AT_ONCE = 64 /* blocks that a root without children settles before others have their turn */
 };
 #define DENSE_MEMORY_MOST (UINT64_C(256) << 20)
@@ -106,12 +109,12 @@ struct dense {
     uint64_t life; /* of this instance: drawn */
     uint32_t numbers;
     uint64_t round; /* of walks over a list that may change meanwhile */
-    struct list members, vertices, reducers, pending;
-    unsigned member_count, vertex_count, pending_count;
+    struct list members, vertices, reducers, pending, gatherings;
+    unsigned member_count, vertex_count, pending_count, gathering_count;
     struct ended ended[DENSE_ENDED];
     unsigned ended_next;
     uint64_t memory;
-    cw_timer *tick, *soon, *find;
+    cw_timer *tick, *soon, *find, *hold;
     const cw_multicast_api *multicast_api; /* NULL: the service does not run here, or was not looked for yet */
     cw_multicast *multicast;
     bool closing;
@@ -192,6 +195,7 @@ struct vertex {
     struct plan plan;
     struct column column[CW_LINK_COUNT];
     struct told told[CW_LINK_COUNT][CW_LINK_COUNT]; /* by tree and link */
+    uint8_t *held[CW_LINK_COUNT];                   /* CW_REDUCE_FIXED: parts of children, until all are there */
     unsigned lent[CW_LINK_COUNT];                   /* blocks of a tree that are on their way to the parent */
     struct lend *lend;                              /* [tree * window + position % window] */
     struct member *own;                             /* NULL: this server is no member */
@@ -312,6 +316,24 @@ CW_MUST_CHECK bool farewell_say(struct dense *d, const struct farewell_question 
 /* Frees those that are old, or all of them. */
 void farewell_sweep(struct dense *d, bool all);
 
+/* ---- Together ---------------------------------------------------------------------------------------------------- */
+
+/* The member's JOIN, with those of the members below it. */
+void together_join(struct member *own);
+/* A GATHER has come. -EPROTO: it cannot be. */
+CW_MUST_CHECK int together_take(struct dense *d, const struct message *m);
+/* The member's call has ended: what is still here of its run is passed on. */
+void together_forget(struct dense *d, const struct member *own);
+/* Frees what was left behind, or all. */
+void together_sweep(struct dense *d, bool all);
+/* Sends m, a SPREAD, towards the servers in its records but this one. members: a set; NULL: to each by itself. */
+void together_spread(struct dense *d, const struct message *m, const uint64_t *members);
+/*
+ * A SPREAD has come: what is for others is passed on, and *ticket is this server's own; 0: it has none. -EPROTO: it
+ * cannot be.
+ */
+CW_MUST_CHECK int together_told(struct dense *d, const struct message *m, uint64_t *ticket);
+
 /* ---- Small vectors ----------------------------------------------------------------------------------------------- */
 
 /* Keeps the vector that came with a JOIN. */
@@ -348,6 +370,8 @@ CW_MUST_CHECK bool share_has(const struct member *m, uint32_t attempt);
  * told anything.
  */
 int dense_say(struct dense *d, cw_server to, const struct message *m);
+/* Blocks of a tree above a child, for trees of that depth. */
+uint16_t dense_window(const struct blocks *b, unsigned depth);
 /* The tick runs while there is anything to do. */
 void dense_wake(struct dense *d);
 /* Calls reducers and vertices that left a note, from a timer of no time. */

@@ -72,6 +72,7 @@ void member_end(struct member *m, int status, cw_server who, const uint64_t *cou
             vertex_free(v);
         }
     }
+    together_forget(d, m);
     list_remove(&m->link);
     d->member_count--;
     free(m->held);
@@ -251,7 +252,7 @@ int64_t dense_reduce(struct dense *d, const void *owner, cw_job job, const cw_re
     d->member_count++;
     dense_note(d, DENSE_COUNT_BEGUN, 1);
     if (m->reducer == NULL) {
-        member_ask(m);
+        together_join(m);
     }
     dense_wake(d);
     return m->ticket;

@@ -17,6 +17,7 @@ enum aggregate_mutant {
     AGG_MUTANT_NO_CREDIT = 5,     /* rule 5: credit is not looked at */
     AGG_MUTANT_LAST_BLOCK = 6,    /* rule 1: the last block, when it is short, is left out */
     AGG_MUTANT_COMMIT_EARLY = 7,  /* rule 7: members are told to take a result that not all of them have */
+    AGG_MUTANT_ANY_ORDER = 9,     /* rule 9: what is to meet in a fixed order meets as it comes */
     AGG_MUTANT_SMALL_LEFT = 8,    /* rule 8: the small vector of one who has left stays in the result */
 };
 

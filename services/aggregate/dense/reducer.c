@@ -39,11 +39,6 @@ static cw_server first_of(const struct reducer *r, const uint64_t *in, const uin
     return CW_SERVER_NONE;
 }
 
-static void set_remove(uint64_t *set, cw_server s)
-{
-    set[s / 64] &= ~(UINT64_C(1) << s % 64);
-}
-
 void reducer_moved(struct reducer *r)
 {
     r->moved = cw_now(r->d->s);
@@ -83,7 +78,7 @@ bool reducer_lose(struct reducer *r, cw_server server)
         reducer_end(r, -ECONNRESET, server);
         return false;
     }
-    set_remove(r->counted, server);
+    trees_set_remove(r->counted, server);
     /* What is settled has the dead one's part in it, and the rest would not (aggregate rule 6). */
     r->keep = AGG_MUTANT(KEPT);
     if (first_of(r, r->counted, NULL) == CW_SERVER_NONE) {
@@ -206,13 +201,13 @@ static void begin(struct reducer *r)
     r->keep = true;
     struct message m = {.kind = MESSAGE_ANNOUNCE, .run = r->run, .attempt = r->attempt, .spec = r->caller->spec};
     m.each = r->blocks.each;
-    m.window = DENSE_WINDOW;
-    r->ahead = DENSE_AHEAD + 2 * plan.depth;
+    m.window = dense_window(&r->blocks, plan.depth);
+    r->ahead = DENSE_AHEAD + m.window / 4U * plan.depth;
     /*
      * A child hears that its block was taken after its parent has gone on, so each level knows of up to a window more
      * than the level above it.
      */
-    m.ahead = (uint16_t)(r->ahead + DENSE_WINDOW * plan.depth);
+    m.ahead = (uint16_t)(r->ahead + m.window * plan.depth);
     m.servers = d->torus.servers;
     CHECK(dense_words(d) <= MESSAGE_SET_WORDS); /* dense_open() refuses a larger torus */
     memcpy(m.members, r->counted, dense_words(d) * sizeof *m.members);
@@ -234,7 +229,7 @@ void reducer_announced(struct reducer *r, uint32_t attempt, cw_server from, int 
     }
     switch (status) {
     case 0:
-        set_remove(r->silent, from);
+        trees_set_remove(r->silent, from);
         if (--r->awaited == 0) {
             all_announced(r);
         }
@@ -261,7 +256,7 @@ void reducer_probed(struct reducer *r, uint32_t attempt, cw_server from, int sta
         return;
     }
     if (status == 0) {
-        set_remove(r->silent, from);
+        trees_set_remove(r->silent, from);
     } else if (status != -ETIMEDOUT) {
         reducer_void(r);
     }
@@ -273,7 +268,7 @@ void reducer_down(struct reducer *r, cw_server server)
         if (!trees_set_has(r->joined, server)) {
             return; /* it may come yet */
         }
-        set_remove(r->joined, server);
+        trees_set_remove(r->joined, server);
         if ((r->caller->spec.flags & CW_REDUCE_WITHOUT) == 0) {
             reducer_end(r, -ECONNRESET, server);
         }
@@ -291,20 +286,43 @@ void reducer_down(struct reducer *r, cw_server server)
 
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
 
-/* To whichever tree has the fewest blocks that are dealt and not settled: a slow tree gets less. */
-void reducer_deal(struct reducer *r)
+/* The tree that has the fewest blocks that are dealt and not settled: a slow one gets less. NULL: none has room. */
+static struct column *freest(const struct reducer *r)
 {
     struct vertex *v = r->vertex;
+    struct column *best = NULL;
+    for (cw_link tree = 0; tree < CW_LINK_COUNT; tree++) {
+        struct column *c = &v->column[tree];
+        if (v->plan.tree[tree].in && c->dealt - c->base < r->ahead &&
+            (best == NULL || c->dealt - c->base < best->dealt - best->base)) {
+            best = c;
+        }
+    }
+    return best;
+}
+
+/* In a fixed order the trees take turns by the blocks' numbers. NULL: the one whose turn it is has no room. */
+static struct column *in_turn(struct reducer *r)
+{
+    struct vertex *v = r->vertex;
+    cw_links left = v->plan.trees;
+    uint32_t block;
+    if (!frontier_next(&r->frontier, &block)) {
+        return NULL;
+    }
+    for (uint32_t turn = block % (uint32_t)__builtin_popcount(left); turn > 0; turn--) {
+        left &= (cw_links)(left - 1);
+    }
+    struct column *c = &v->column[__builtin_ctz(left)];
+    return c->dealt - c->base < r->ahead ? c : NULL;
+}
+
+void reducer_deal(struct reducer *r)
+{
+    bool fixed = (r->caller->spec.flags & CW_REDUCE_FIXED) != 0;
     uint32_t block;
     while (r->state == REDUCER_RUNS && !r->finished) {
-        struct column *best = NULL;
-        for (cw_link tree = 0; tree < CW_LINK_COUNT; tree++) {
-            struct column *c = &v->column[tree];
-            if (v->plan.tree[tree].in && c->dealt - c->base < r->ahead &&
-                (best == NULL || c->dealt - c->base < best->dealt - best->base)) {
-                best = c;
-            }
-        }
+        struct column *best = fixed ? in_turn(r) : freest(r);
         if (best == NULL || !frontier_deal(&r->frontier, &block)) {
             return;
         }

@@ -51,11 +51,6 @@ static bool is_empty(const struct dense *d, const uint64_t *set)
     return true;
 }
 
-static void set_remove(uint64_t *set, cw_server s)
-{
-    set[s / 64] &= ~(UINT64_C(1) << s % 64);
-}
-
 /* ---- At members -------------------------------------------------------------------------------------------------- */
 
 static struct member *member_of_run(struct dense *d, const struct run_name *run)
@@ -298,10 +293,10 @@ static void pump(struct share *sh)
 static void release(struct share *sh, cw_server server)
 {
     struct reducer *r = sh->r;
-    set_remove(sh->holders, server);
-    set_remove(sh->waits, server);
+    trees_set_remove(sh->holders, server);
+    trees_set_remove(sh->waits, server);
     for (unsigned i = 0; i < SHARE_AT_ONCE; i++) {
-        set_remove(sh->flight[i]->lacking, server);
+        trees_set_remove(sh->flight[i]->lacking, server);
     }
     if (sh->asks && is_empty(r->d, sh->waits)) {
         r->finished = true;
@@ -337,7 +332,7 @@ void share_held(struct reducer *r, cw_server from, int status)
         return;
     }
     reducer_moved(r);
-    set_remove(sh->waits, from);
+    trees_set_remove(sh->waits, from);
     if (is_empty(r->d, sh->waits)) {
         r->finished = true;
         dense_soon(r->d);
@@ -430,7 +425,7 @@ void share_begin(struct reducer *r)
     r->share = sh;
     r->state = REDUCER_SHARES;
     memcpy(sh->holders, r->counted, dense_words(d) * sizeof *sh->holders);
-    set_remove(sh->holders, d->self);
+    trees_set_remove(sh->holders, d->self);
     reducer_moved(r);
     for (cw_server s = 0; s < d->torus.servers; s++) {
         if (trees_set_has(sh->holders, s) && !dense_sees(d, s) && !share_down(r, s)) {

@@ -25,6 +25,7 @@ void vertex_free(struct vertex *v)
     edge_cancel(v);
     for (cw_link tree = 0; tree < CW_LINK_COUNT; tree++) {
         column_free(&v->column[tree]);
+        free(v->held[tree]);
     }
     if (v->reducer != NULL) {
         v->reducer->vertex = NULL;
@@ -52,6 +53,21 @@ static bool combines(const struct vertex *v)
     return (v->spec.flags & CW_REDUCE_FROM_ROOT) == 0;
 }
 
+/* Do the parts of this tree's children wait for one another? One child's part meets this server's own in any case. */
+static bool holds(const struct vertex *v, cw_link tree)
+{
+    return (v->spec.flags & CW_REDUCE_FIXED) != 0 && __builtin_popcount(v->plan.tree[tree].children) > 1;
+}
+
+/* Where the part of a child for a position waits. */
+static uint8_t *held_part(const struct vertex *v, cw_link tree, uint32_t position, cw_link child)
+{
+    cw_links children = v->plan.tree[tree].children;
+    unsigned before = (unsigned)__builtin_popcount(children & (cw_links_of(child) - 1U));
+    unsigned slot = position % v->window * (unsigned)__builtin_popcount(children) + before;
+    return v->held[tree] + slot * blocks_longest(&v->blocks);
+}
+
 static int make_columns(struct vertex *v)
 {
     struct dense *d = v->d;
@@ -66,10 +82,16 @@ static int make_columns(struct vertex *v)
         }
         size_t bytes = slot_bytes(v, tree);
         uint64_t cost = column_cost(v->window, v->ahead, bytes);
+        size_t held =
+            holds(v, tree) ? v->window * bytes * (unsigned)__builtin_popcount(v->plan.tree[tree].children) : 0;
+        cost += held;
         if (d->memory + v->cost + cost > DENSE_MEMORY_MOST) {
             return -ENOBUFS;
         }
-        rc = column_init(&v->column[tree], v->plan.tree[tree].children, v->window, v->ahead, bytes);
+        v->held[tree] = held > 0 ? malloc(held) : NULL;
+        rc = held > 0 && v->held[tree] == NULL
+                 ? -ENOMEM
+                 : column_init(&v->column[tree], v->plan.tree[tree].children, v->window, v->ahead, bytes);
         v->cost += rc == 0 ? cost : 0;
         if (rc == 0 && v->reducer != NULL) {
             column_credit(&v->column[tree], UINT32_MAX); /* nobody is above the root */
@@ -162,24 +184,43 @@ void vertex_break(struct vertex *v, int cause, cw_server who)
 
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
 
-/* Puts the part of a child into the slot, and before it this server's own. */
-static void put(struct vertex *v, struct column *c, const struct message *m)
+/* Puts elements of a child into the slot, and before them this server's own. */
+static void add(struct vertex *v, struct column *c, uint32_t position, const uint8_t *elements)
 {
-    struct column_slot *slot = column_slot(c, m->position);
-    uint8_t *memory = column_memory(c, m->position);
-    size_t n = blocks_elements(&v->blocks, m->block);
+    struct column_slot *slot = column_slot(c, position);
+    uint8_t *memory = column_memory(c, position);
+    uint32_t block = column_block(c, position);
+    size_t n = blocks_elements(&v->blocks, block);
     if (!slot->filled && v->own == NULL) {
-        memcpy(memory, m->elements, m->bytes);
+        memcpy(memory, elements, n * v->blocks.element);
     } else {
         if (!slot->filled) {
-            member_copy(v->own, blocks_first(&v->blocks, m->block), n, memory);
+            member_copy(v->own, blocks_first(&v->blocks, block), n, memory);
         }
-        v->combine(memory, m->elements, n);
-        if (AGG_MUTANT(TWICE) && m->position % 5 == 3) {
-            v->combine(memory, m->elements, n);
+        v->combine(memory, elements, n);
+        if (AGG_MUTANT(TWICE) && position % 5 == 3) {
+            v->combine(memory, elements, n);
         }
     }
     slot->filled = true;
+}
+
+/* All parts are there: they meet in the order of the children's links (CW_REDUCE_FIXED). */
+static void add_held(struct vertex *v, cw_link tree, uint32_t position)
+{
+    for (cw_links left = v->plan.tree[tree].children; left != 0; left &= (cw_links)(left - 1)) {
+        add(v, &v->column[tree], position, held_part(v, tree, position, (cw_link)__builtin_ctz(left)));
+    }
+}
+
+/* A child's part has come. */
+static void put(struct vertex *v, cw_link child, const struct message *m)
+{
+    if (holds(v, m->tree) && !AGG_MUTANT(ANY_ORDER)) {
+        memcpy(held_part(v, m->tree, m->position, child), m->elements, m->bytes);
+    } else {
+        add(v, &v->column[m->tree], m->position, m->elements);
+    }
     dense_note(v->d, DENSE_COUNT_BLOCKS, 1);
     dense_note(v->d, DENSE_COUNT_BYTES, m->bytes);
 }
@@ -205,7 +246,7 @@ int vertex_block(struct dense *d, const struct message *m, cw_server from)
         vertex_break(v, rc, from);
         return -EPROTO;
     }
-    put(v, c, m);
+    put(v, child, m);
     vertex_pump(v);
     return 0;
 }
@@ -252,7 +293,9 @@ static bool move_one(struct vertex *v, cw_link tree)
     uint32_t block = column_block(c, position);
     uint8_t *memory = column_memory(c, position);
     struct column_slot *slot = column_slot(c, position);
-    if (!slot->filled && memory != NULL) {
+    if (holds(v, tree) && !AGG_MUTANT(ANY_ORDER)) {
+        add_held(v, tree, position);
+    } else if (!slot->filled && memory != NULL) {
         member_copy(v->own, blocks_first(&v->blocks, block), blocks_elements(&v->blocks, block), memory);
         slot->filled = true;
     }

@@ -144,7 +144,7 @@ static int read_sink(const struct orders *o, cw_request *r, const char *value, s
 static int read_common(const struct orders *o, cw_request *r, const char *word, struct wanted *w)
 {
     const char *of = words_value(word, "of"), *limit = words_value(word, "limit_ms");
-    const char *without = words_value(word, "without");
+    const char *without = words_value(word, "without"), *order = words_value(word, "order");
     uint64_t n;
     if (of != NULL) {
         cw_server s = 0;
@@ -163,6 +163,10 @@ static int read_common(const struct orders *o, cw_request *r, const char *word, 
     }
     if (without != NULL && strcmp(without, "1") == 0) {
         w->look.spec.flags |= CW_REDUCE_WITHOUT;
+        return 0;
+    }
+    if (order != NULL && (strcmp(order, "fixed") == 0 || strcmp(order, "any") == 0)) {
+        w->look.spec.flags |= order[0] == 'f' ? CW_REDUCE_FIXED : 0;
         return 0;
     }
     return 1;
@@ -211,7 +215,8 @@ static int read_operation(cw_request *r, const char *operation, const char *type
 }
 
 static const char reduce_usage[] =
-    "expected: reduce OP TYPE from=FILE to=SERVER:FILE|all:FILE [of=SERVER].. [without=1] [limit_ms=N]";
+    "expected: reduce OP TYPE from=FILE to=SERVER:FILE|all:FILE [of=SERVER].. [without=1] "
+    "[order=any|fixed] [limit_ms=N]";
 
 int words_reduce(const struct orders *o, cw_request *r, int argc, const char *const *argv, struct wanted *out)
 {
@@ -233,7 +238,8 @@ int words_reduce(const struct orders *o, cw_request *r, int argc, const char *co
     return rc;
 }
 
-static const char check_usage[] = "expected: check [bytes=N] [to=SERVER|all] [of=SERVER].. [without=1] [limit_ms=N]";
+static const char check_usage[] =
+    "expected: check [bytes=N] [to=SERVER|all] [of=SERVER].. [without=1] [order=any|fixed] [limit_ms=N]";
 
 int words_check(const struct orders *o, cw_request *r, int argc, const char *const *argv, struct wanted *out)
 {

@@ -109,6 +109,7 @@ static void draw_runs(const struct torus *torus, uint64_t seed, cw_time from, cw
         run->flags |= to_all ? CW_REDUCE_TO_ALL : 0;
         bool from_root = to_all && prng_mix(run->seed, 2) % 4 == 0;
         run->flags |= from_root ? CW_REDUCE_FROM_ROOT : 0;
+        run->flags |= prng_mix(run->seed, 3) % 4 == 0 ? CW_REDUCE_FIXED : 0;
         run->limit = CW_SEC(2);
         run->fill = prng_below(&random, 2) != 0;
         uint64_t share = 1 + prng_below(&random, 4);

@@ -8,6 +8,9 @@
 
 static uint8_t bytes[MESSAGE_BYTES_MOST], again[MESSAGE_BYTES_MOST];
 
+/* Of two records without a vector: server, ticket. */
+static const uint8_t records[2 * MESSAGE_RECORD_BYTES] = {0, 7, 1, 2, 3, 4, 5, 6, 7, 8, 0, 9, 1};
+
 static struct message sample(enum message_kind kind)
 {
     struct message m = {.kind = kind, .run = {5, UINT64_C(0x1122334455667788), 9}, .attempt = 3, .tree = 4};
@@ -33,6 +36,8 @@ static struct message sample(enum message_kind kind)
     m.digest = 123456789;
     m.name = "a name";
     m.name_length = 6;
+    m.records = records;
+    m.record_count = 2;
     m.first = 5;
     m.piece = 2;
     m.pieces = 3;
@@ -42,7 +47,7 @@ static struct message sample(enum message_kind kind)
 /* Each kind comes back as it was, to the byte; and no shorter or longer one is taken. */
 START_TEST(there_and_back)
 {
-    for (enum message_kind kind = MESSAGE_BLOCK; kind <= MESSAGE_HOLD; kind++) {
+    for (enum message_kind kind = MESSAGE_BLOCK; kind <= MESSAGE_SPREAD; kind++) {
         struct message m = sample(kind), out;
         size_t size = message_size(&m);
         message_encode(&m, bytes);
@@ -58,6 +63,45 @@ START_TEST(there_and_back)
         }
         SUITE_HOLDS(kind == MESSAGE_RESULT || message_decode(bytes, size + 1, &out) == -EPROTO, "kind %d", kind);
     }
+}
+END_TEST
+
+/* Records of several members: their vectors too, when they are small; and nothing that cannot be. */
+START_TEST(together)
+{
+    static const uint8_t vector[12] = {1, 2, 3};
+    static uint8_t put[2 * (MESSAGE_RECORD_BYTES + sizeof vector)];
+    struct message m = sample(MESSAGE_GATHER), out;
+    m.spec.elements = 3;
+    m.records = put;
+    for (unsigned i = 0; i < 2; i++) {
+        const struct message_record record = {.server = 4000 + i, .ticket = 5 + i, .elements = vector};
+        ck_assert_uint_eq(message_record_size(&m), MESSAGE_RECORD_BYTES + sizeof vector);
+        message_record_put(&m, &record, put + i * message_record_size(&m));
+    }
+    message_encode(&m, bytes);
+    ck_assert_int_eq(message_decode(bytes, message_size(&m), &out), 0);
+    ck_assert_uint_eq(out.record_count, 2);
+    const struct message_record second = message_record(&out, 1);
+    ck_assert(second.server == 4001 && second.ticket == 6 && memcmp(second.elements, vector, sizeof vector) == 0);
+    const struct message_record nowhere = {.server = MESSAGE_SERVERS_MOST, .ticket = 5, .elements = vector};
+    message_record_put(&m, &nowhere, put);
+    message_encode(&m, bytes);
+    ck_assert_int_eq(message_decode(bytes, message_size(&m), &out), -EPROTO);
+    const struct message_record nobody = {.server = 1, .ticket = 0, .elements = vector};
+    message_record_put(&m, &nobody, put);
+    message_encode(&m, bytes);
+    ck_assert_int_eq(message_decode(bytes, message_size(&m), &out), -EPROTO);
+    m = sample(MESSAGE_SPREAD);
+    m.status = 0;
+    m.elements = vector;
+    m.bytes = sizeof vector;
+    message_encode(&m, bytes);
+    ck_assert_int_eq(message_decode(bytes, message_size(&m), &out), 0);
+    ck_assert(out.record_count == 2 && out.bytes == sizeof vector && message_record(&out, 1).server == 9);
+    m.status = EIO; /* no result goes with an error */
+    message_encode(&m, bytes);
+    ck_assert_int_eq(message_decode(bytes, message_size(&m), &out), -EPROTO);
 }
 END_TEST
 
@@ -126,7 +170,7 @@ START_TEST(impossible)
     m[7].status = 5000;
     m[8].ticket = 0;
     m[9].name_length = 0;
-    m[10].spec.flags = 8;
+    m[10].spec.flags = 16;
     for (unsigned i = 0; i < sizeof m / sizeof *m; i++) {
         message_encode(&m[i], bytes);
         SUITE_HOLDS(message_decode(bytes, message_size(&m[i]), &out) == -EPROTO, "%u", i);
@@ -143,6 +187,6 @@ START_TEST(impossible)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(there_and_back), SUITE_TEST(fields), SUITE_TEST(small),
-                                          SUITE_TEST(impossible)};
+static const struct suite_test tests[] = {SUITE_TEST(there_and_back), SUITE_TEST(together), SUITE_TEST(fields),
+                                          SUITE_TEST(small), SUITE_TEST(impossible)};
 SUITE_MAIN("head", tests)

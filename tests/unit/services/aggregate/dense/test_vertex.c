@@ -4,6 +4,7 @@
 #include "suite.h"
 
 #include <errno.h>
+#include <string.h>
 
 enum { SELF = 1, ROOT = 0, MEMBER = 2, ELEMENTS = 100 };
 static struct fake_net *net;
@@ -205,11 +206,54 @@ START_TEST(tickets)
 }
 END_TEST
 
+/* What the vertex sends up when its children's parts come in this order: element 0, as bits. */
+static uint32_t sum_of(bool backwards, uint8_t flags)
+{
+    static float part[CW_LINK_COUNT][ELEMENTS];
+    cw_link child[CW_LINK_COUNT];
+    unsigned children = 0;
+    uint32_t bits = 0;
+    setup();
+    announce.spec = (struct spec){CW_NUMBER_FLOAT32, CW_COMBINE_SUM, flags, 10 * ELEMENTS};
+    struct vertex *v = begin();
+    for (tree = 0; tree < CW_LINK_COUNT && __builtin_popcount(v->plan.tree[tree].children) < 3; tree++) {
+    }
+    ck_assert_uint_lt(tree, CW_LINK_COUNT);
+    for (cw_links left = v->plan.tree[tree].children; left != 0; left &= (cw_links)(left - 1)) {
+        static const float values[] = {1e8F, -1e8F, 3.0F, 0.5F, 0.25F, 0.1F}; /* the sum depends on the order */
+        part[children][0] = values[children];
+        child[children++] = (cw_link)__builtin_ctz(left);
+    }
+    struct message m = deal();
+    ck_assert_int_eq(vertex_deal(d, &m, parent_of(v)), 0);
+    for (unsigned i = 0; i < children; i++) {
+        unsigned k = backwards ? children - 1 - i : i;
+        struct message b = block(0, 3);
+        b.elements = (const uint8_t *)part[k];
+        b.bytes = sizeof part[k];
+        ck_assert_int_eq(vertex_block(d, &b, torus_neighbour(&d->torus, SELF, child[k])), 0);
+    }
+    ck_assert_int_eq(column_slot(&v->column[tree], 0)->state, COLUMN_LENT);
+    memcpy(&bits, column_memory(&v->column[tree], 0), sizeof bits);
+    town_close(net);
+    return bits;
+}
+
+/* aggregate rule 9: the same bits, whatever comes first. */
+START_TEST(fixed_order)
+{
+    ck_assert_uint_ne(sum_of(false, 0), sum_of(true, 0)); /* so the order shows */
+    ck_assert_uint_eq(sum_of(false, CW_REDUCE_FIXED), sum_of(true, CW_REDUCE_FIXED));
+    ck_assert_uint_eq(sum_of(false, CW_REDUCE_FIXED), sum_of(false, 0));
+}
+END_TEST
+
 static const struct suite_test tests[] = {SUITE_TEST(broadcasts_have_no_blocks),
                                           SUITE_TEST(blocks_of_children),
                                           SUITE_TEST(blocks_that_do_not_fit),
                                           SUITE_TEST(deals_that_do_not_fit),
                                           SUITE_TEST(attempts),
                                           SUITE_TEST(announcements_that_do_not_fit),
-                                          SUITE_TEST(tickets)};
+                                          SUITE_TEST(tickets),
+                                          SUITE_TEST(fixed_order)};
 SUITE_MAIN("vertex", tests)

@@ -33,6 +33,7 @@ START_TEST(refusals)
     refused("check bytes=7", "bytes is a whole number from 8");
     refused("check to=0,0,0:file", "expected: check");
     refused("check without=2", "not 'without=2'");
+    refused("check order=random", "not 'order=random'");
     refused("cancel", "expected: cancel ID");
     refused("cancel x", "expected: cancel ID");
     order_town_close(net);
@@ -44,14 +45,14 @@ START_TEST(read_them)
     struct wanted w;
     struct fake_result r;
     struct orders o = {.memory_most = ORDERS_MEMORY, .self = 3};
-    const char *const words[] = {"reduce",   "max",      "int16",     "from=a/b",     "to=1,2,0:c",
-                                 "of=0,0,0", "of=2,2,0", "without=1", "limit_ms=1500"};
+    const char *const words[] = {"reduce",   "max",      "int16",     "from=a/b",      "to=1,2,0:c",
+                                 "of=0,0,0", "of=2,2,0", "without=1", "limit_ms=1500", "order=fixed"};
     fake_result_init(&r);
     ck_assert_int_eq(torus_init(&o.torus, (cw_dims){3, 3, 1}), 0);
-    ck_assert_int_eq(words_reduce(&o, (cw_request *)(void *)&r, 9, words, &w), 0);
+    ck_assert_int_eq(words_reduce(&o, (cw_request *)(void *)&r, 10, words, &w), 0);
     ck_assert_uint_eq(w.look.spec.combine, CW_COMBINE_MAX);
     ck_assert_uint_eq(w.look.spec.type, CW_NUMBER_INT16);
-    ck_assert_uint_eq(w.look.spec.flags, CW_REDUCE_WITHOUT);
+    ck_assert_uint_eq(w.look.spec.flags, CW_REDUCE_WITHOUT | CW_REDUCE_FIXED);
     ck_assert_uint_eq(w.look.root, 5);
     ck_assert_uint_eq(w.look.limit_ms, 1500);
     ck_assert_uint_eq(w.members[0], 1 | 1 << 8);

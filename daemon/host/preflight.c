@@ -319,11 +319,8 @@ static void look_at_socket(struct looking *l)
     if (lstat(path, &st) == 0 && !S_ISSOCK(st.st_mode)) {
         wrong(l, "control.socket", "%s: is there and is no socket; remove it, or choose another path", path);
     }
-    snprintf(folder, sizeof folder, "%.*s",
-             slash == NULL   ? 1
-             : slash == path ? 1
-                             : (int)(slash - path),
-             slash == NULL ? "." : path);
+    int length = slash == NULL || slash == path ? 1 : (int)(slash - path);
+    snprintf(folder, sizeof folder, "%.*s", length, slash == NULL ? "." : path);
     look_at_folder(l, "control.socket", folder, UINT32_MAX);
     bool volatile_one = strncmp(folder, "/run/", 5) == 0 && strchr(folder + 5, '/') == NULL; /* new at each boot */
     if (!volatile_one && stat(folder, &st) < 0 && errno == ENOENT) {

@@ -60,7 +60,7 @@ struct query *query_town_of(struct fake_net *net, cw_server s)
 {
     struct {
         cw_svc *s;
-        void *dense, *orders;
+        void *dense, *orders, *stream;
         struct query *query;
     } *state = net->server[s]->state;
     return state->query;

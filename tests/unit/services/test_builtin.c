@@ -97,11 +97,11 @@ START_TEST(each_may_do_what_it_needs)
         ck_assert_str_eq(r.name, services[i]->name);
         /*
          * The cache's large values have a port of their own; so have the progress of files, and groups; and what
-         * reductions say, operators' reductions, and questions.
+         * reductions say, operators' reductions, questions, and sorted runs.
          */
         bool two = strcmp(services[i]->name, "kvcache") == 0, reduces = strcmp(services[i]->name, "aggregate") == 0;
         bool three = strcmp(services[i]->name, "multicast") == 0;
-        ck_assert_uint_eq(r.grants, 1u + two + 2 * three + 3 * reduces);
+        ck_assert_uint_eq(r.grants, 1u + two + 2 * three + 5 * reduces);
         const uint8_t *at = r.grant_bytes;
         struct job_grant g = job_record_next_grant(&at);
         ck_assert(g.job == services[i]->job && g.all_processes && !g.all_ports && g.ports == 1);

@@ -17,7 +17,7 @@ static size_t rank(const struct message *m)
         "waited",   "lossy",       "flapping",       "carrier-lost", "unanswered", "coming-up",
     };
     size_t i = 0;
-    while (i < sizeof causes / sizeof *causes && !strcmp(message_get_text(m, "cause", ""), causes[i]) == 0) {
+    while (i < sizeof causes / sizeof *causes && strcmp(message_get_text(m, "cause", ""), causes[i]) != 0) {
         i++;
     }
     return i;

@@ -56,7 +56,7 @@ class Group(ctl_kit.Case):
         self.refused(f"{GROUP} leave nobody", "this server is no member of the group: 'nobody'", code=1)
         self.refused(f"{GROUP} join all", "a group's name is 1 to 64 letters", code=2)
         self.refused(f"{GROUP} join 1,0,0", "a group's name is 1 to 64 letters", code=2)
-        self.refused(f"{GROUP} publish web", "usage: multicast group publish NAME TEXT..", code=2)
+        self.refused(f"{GROUP} publish web", "usage: multicast group publish GROUP TEXT..", code=2)
         self.refused("service multicast send 5 to nobody", "nobody is in a group 'nobody'", code=1)
 
 

@@ -141,7 +141,7 @@ class Service(ctl_kit.Case):
         self.assertNotIn("file-send", self.cwctl("service multicast group --help"))
         self.assertEqual(json.loads(self.cwctl("service bench stats --json")), before[0])
         # Behind -- all words are the service's.
-        self.refused("service -- bench stats --json", "not: 'stats'", code=2)
+        self.refused("service -- bench stats --json", "'--json' is not links", code=2)
         self.refused("service -- bench --help", "--help", code=2)
 
     def test_every_service_declares_its_commands(self):

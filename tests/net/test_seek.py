@@ -103,7 +103,7 @@ class Seek(net_kit.Case):
         self.assertRegex(daemons[0].log(), r'msg="carrier is lost" link=-x on=mx')  # no server: nobody has a place
         for row in self.wiring(0):  # the same by cwctl wiring, while no node runs
             if row.get("fault"):
-                self.assertRegex(row["fault"], "cabled across axes.*swapped with the cable")
+                self.assertRegex(row["fault"], "^the cables in .* are exchanged")
                 break
         else:
             self.fail("no fault is told")

@@ -77,7 +77,7 @@ static void ask_directly(struct asker *a)
 {
     struct query *q = a->q;
     struct post *p = a->post;
-    struct letter ask = p->ask;
+    struct query_letter ask = p->ask;
     ask.round = LETTER_DIRECT;
     for (cw_server s = 0; s < q->torus.servers; s++) {
         bool missing = query_has(p->ask.members, s) && !query_has(p->answered, s);
@@ -112,7 +112,7 @@ void asker_tree_over(struct asker *a)
 static int begin(struct asker *a, enum summary_kind summary)
 {
     struct query *q = a->q;
-    struct letter ask = {.kind = LETTER_ASK, .summary = summary, .by = a->wish.by, .round = LETTER_TREE};
+    struct query_letter ask = {.kind = LETTER_ASK, .summary = summary, .by = a->wish.by, .round = LETTER_TREE};
     ask.name = (struct letter_name){q->self, q->life, ++q->numbers};
     ask.servers = q->torus.servers;
     ask.within_us = (uint32_t)(a->wish.within.ns / 2 / CW_US(1).ns); /* the other half is for those that it misses */

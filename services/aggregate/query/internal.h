@@ -76,7 +76,7 @@ struct asker;
 struct post {
     struct list_node link; /* query.posts */
     struct query *q;
-    struct letter ask; /* LETTER_ASK; ask.source is post.source */
+    struct query_letter ask; /* LETTER_ASK; ask.source is post.source */
     char source[SUMMARY_NAME_MOST];
     cw_server parent; /* CW_SERVER_NONE: asked here */
     struct asker *asker;
@@ -131,7 +131,7 @@ unsigned query_size(const struct query *q, const uint64_t *set);
 bool query_is_empty(const struct query *q, const uint64_t *set);
 void query_count(struct query *q, enum query_count what, uint64_t n);
 /* Sends the letter to the server. An ASK that does not arrive is told to post_lost(). 0, or -errno. */
-CW_MUST_CHECK int query_send(struct query *q, const struct letter *l, cw_server to);
+CW_MUST_CHECK int query_send(struct query *q, const struct query_letter *l, cw_server to);
 /* What this server has is looked at: the feeds that are over are gone. */
 struct sources query_sources(struct query *q);
 
@@ -141,12 +141,12 @@ struct sources query_sources(struct query *q);
  * nobody is waited for it ends within the call, and *out, where out is not NULL, is only there when it has not. -EBUSY:
  * 64 questions are under way here; -EPROTO: it makes no sense; -ENOMEM.
  */
-CW_MUST_CHECK int post_begin(struct query *q, const struct letter *ask, cw_server from, struct asker *asker,
+CW_MUST_CHECK int post_begin(struct query *q, const struct query_letter *ask, cw_server from, struct asker *asker,
                              struct post **out);
 void post_free(struct post *p);
 struct post *post_find(const struct query *q, const struct letter_name *name);
 /* A part has come. */
-CW_MUST_CHECK int post_part(struct query *q, const struct letter *part, cw_server from);
+CW_MUST_CHECK int post_part(struct query *q, const struct query_letter *part, cw_server from);
 /* The question has not reached that server, or the server is gone: it is not waited for. */
 void post_lost(struct query *q, const struct letter_name *name, cw_server to, enum letter_round round);
 void post_server_down(struct query *q, cw_server server);

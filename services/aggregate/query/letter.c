@@ -12,7 +12,7 @@ static size_t words(uint32_t servers)
     return ((size_t)servers + 63) / 64;
 }
 
-size_t letter_size(const struct letter *l)
+size_t query_letter_size(const struct query_letter *l)
 {
     size_t sets = 16 * words(l->servers);
     return l->kind == LETTER_ASK ? ASK_HEAD + sets + l->source_length : LETTER_PART_HEAD + sets + l->part_length;
@@ -25,9 +25,9 @@ static void write_set(struct writer *w, const uint64_t *set, uint32_t servers)
     }
 }
 
-void letter_encode(const struct letter *l, uint8_t *out)
+void query_letter_encode(const struct query_letter *l, uint8_t *out)
 {
-    struct writer w = writer_of(out, letter_size(l));
+    struct writer w = writer_of(out, query_letter_size(l));
     writer_u8(&w, (uint8_t)(LETTER_VERSION << 4 | l->kind));
     writer_u8(&w, (uint8_t)l->summary);
     writer_u8(&w, (uint8_t)l->by);
@@ -62,7 +62,7 @@ static bool read_set(struct reader *r, uint64_t *set, uint32_t servers)
     return servers % 64 == 0 || set[servers / 64] >> servers % 64 == 0;
 }
 
-static bool read_ask(struct reader *r, struct letter *out)
+static bool read_ask(struct reader *r, struct query_letter *out)
 {
     out->within_us = reader_be32(r);
     out->servers = reader_be32(r);
@@ -78,7 +78,7 @@ static bool read_ask(struct reader *r, struct letter *out)
                                          : summary_name_valid(out->source, out->source_length);
 }
 
-static bool read_part(struct reader *r, struct letter *out)
+static bool read_part(struct reader *r, struct query_letter *out)
 {
     out->servers = reader_be32(r);
     out->part_length = reader_be32(r);
@@ -91,7 +91,7 @@ static bool read_part(struct reader *r, struct letter *out)
     return good && out->part != NULL;
 }
 
-int letter_decode(const uint8_t *bytes, size_t size, struct letter *out)
+int query_letter_decode(const uint8_t *bytes, size_t size, struct query_letter *out)
 {
     struct reader r = reader_of(bytes, size);
     unsigned first = reader_u8(&r);

@@ -50,7 +50,7 @@ struct letter_name {
     uint32_t number;
 };
 
-struct letter {
+struct query_letter {
     enum letter_kind kind;
     enum summary_kind summary;
     enum letter_by by;
@@ -72,10 +72,10 @@ static inline bool letter_name_equal(const struct letter_name *a, const struct l
     return a->asker == b->asker && a->life == b->life && a->number == b->number;
 }
 
-size_t letter_size(const struct letter *l);
-/* Writes letter_size() bytes. */
-void letter_encode(const struct letter *l, uint8_t *out);
+size_t query_letter_size(const struct query_letter *l);
+/* Writes query_letter_size() bytes. */
+void query_letter_encode(const struct query_letter *l, uint8_t *out);
 /* Fills *out, which borrows bytes. -EPROTO: too short or too long, unknown, or impossible. */
-CW_MUST_CHECK int letter_decode(const uint8_t *bytes, size_t size, struct letter *out);
+CW_MUST_CHECK int query_letter_decode(const uint8_t *bytes, size_t size, struct query_letter *out);
 
 #endif

@@ -105,7 +105,7 @@ static void finish(struct post *p)
     if (QUERY_MUTANT(OWN_TWICE) && p->children > 0 && query_has(p->answered, q->self)) {
         add_own(p);
     }
-    struct letter up = {.kind = LETTER_PART, .summary = p->ask.summary, .by = p->ask.by, .flags = p->flags};
+    struct query_letter up = {.kind = LETTER_PART, .summary = p->ask.summary, .by = p->ask.by, .flags = p->flags};
     up.name = p->ask.name;
     up.round = p->ask.round;
     up.servers = p->ask.servers;
@@ -193,7 +193,7 @@ static int take_place(struct post *p, cw_server from)
     return 0;
 }
 
-int post_begin(struct query *q, const struct letter *ask, cw_server from, struct asker *asker, struct post **out)
+int post_begin(struct query *q, const struct query_letter *ask, cw_server from, struct asker *asker, struct post **out)
 {
     if (ask->servers != q->torus.servers || (ask->round == LETTER_TREE && post_find(q, &ask->name) != NULL)) {
         return -EPROTO;
@@ -241,7 +241,7 @@ static bool meet(const struct query *q, const uint64_t *a, const uint64_t *b)
     return false;
 }
 
-static void note_servers(struct post *p, const struct letter *part)
+static void note_servers(struct post *p, const struct query_letter *part)
 {
     for (size_t i = 0; i < query_words(p->q); i++) {
         p->answered[i] |= part->answered[i] & p->ask.members[i];
@@ -253,7 +253,7 @@ static void note_servers(struct post *p, const struct letter *part)
  * Query rule 9: a part is taken when none of its servers is in what is there. Query rule 12: its servers are noted
  * exactly when it is taken.
  */
-static void take_part(struct post *p, const struct letter *part)
+static void take_part(struct post *p, const struct query_letter *part)
 {
     struct query *q = p->q;
     if (meet(q, p->answered, part->answered) && !QUERY_MUTANT(OVERLAP)) {
@@ -283,7 +283,7 @@ static void take_part(struct post *p, const struct letter *part)
 }
 
 /* Query rule 10: of the question that the part names. */
-static struct post *meant(const struct query *q, const struct letter *part)
+static struct post *meant(const struct query *q, const struct query_letter *part)
 {
     for (struct list_node *n = list_first(&q->posts); n != NULL && QUERY_MUTANT(OTHER_QUESTION);
          n = list_next(&q->posts, n)) {
@@ -295,7 +295,7 @@ static struct post *meant(const struct query *q, const struct letter *part)
     return post_find(q, &part->name);
 }
 
-int post_part(struct query *q, const struct letter *part, cw_server from)
+int post_part(struct query *q, const struct query_letter *part, cw_server from)
 {
     struct post *p = meant(q, part);
     if (p == NULL || part->servers != p->ask.servers || part->summary != p->ask.summary || part->by != p->ask.by) {

@@ -85,11 +85,11 @@ static void asked(void *context, void *arg, int status)
     free(e);
 }
 
-int query_send(struct query *q, const struct letter *l, cw_server to)
+int query_send(struct query *q, const struct query_letter *l, cw_server to)
 {
     const cw_to whom = to_server(q->s, cw_job_of(q->s), QUERY_PORT, to);
     struct transport_send_options options = {TRANSPORT_SEND_INIT, .flags = TRANSPORT_COPY};
-    struct transport_data data = {.size = letter_size(l)};
+    struct transport_data data = {.size = query_letter_size(l)};
     uint8_t *bytes = malloc(data.size);
     bool ask = l->kind == LETTER_ASK;
     struct errand *e = ask ? malloc(sizeof *e) : NULL;
@@ -101,7 +101,7 @@ int query_send(struct query *q, const struct letter *l, cw_server to)
     if (ask) {
         *e = (struct errand){l->name, to, l->round};
     }
-    letter_encode(l, bytes);
+    query_letter_encode(l, bytes);
     data.bytes = bytes;
     options.timeout = CW_US(2 * (int64_t)l->within_us); /* later than that nobody waits for it */
     int64_t rc = transport_send(q->transport, &whom, &data, &options, ask ? asked : NULL, e);
@@ -116,12 +116,12 @@ int query_send(struct query *q, const struct letter *l, cw_server to)
 static int take(void *context, void *arg, const struct transport_message *m, const uint8_t *bytes, int status)
 {
     struct query *q = context;
-    struct letter l;
+    struct query_letter l;
     (void)arg;
     if (status < 0 || q->closing) {
         return 0;
     }
-    if (letter_decode(bytes, (size_t)m->bytes, &l) < 0) {
+    if (query_letter_decode(bytes, (size_t)m->bytes, &l) < 0) {
         query_count(q, QUERY_STRANGE, 1);
         return -EPROTO;
     }

@@ -7,18 +7,18 @@
 #include <string.h>
 
 static uint8_t bytes[5000];
-static struct letter out;
+static struct query_letter out;
 
-static int again(const struct letter *l)
+static int again(const struct query_letter *l)
 {
     memset(&out, 0xaa, sizeof out);
-    letter_encode(l, bytes);
-    return letter_decode(bytes, letter_size(l), &out);
+    query_letter_encode(l, bytes);
+    return query_letter_decode(bytes, query_letter_size(l), &out);
 }
 
-static struct letter ask(void)
+static struct query_letter ask(void)
 {
-    struct letter l = {.kind = LETTER_ASK, .summary = SUMMARY_TOP, .by = LETTER_BY_Y, .round = LETTER_TREE};
+    struct query_letter l = {.kind = LETTER_ASK, .summary = SUMMARY_TOP, .by = LETTER_BY_Y, .round = LETTER_TREE};
     l.name = (struct letter_name){4, UINT64_C(0x1122334455667788), 9};
     l.servers = 70;
     l.within_us = 500000;
@@ -32,7 +32,7 @@ static struct letter ask(void)
 
 START_TEST(questions)
 {
-    struct letter l = ask();
+    struct query_letter l = ask();
     ck_assert_int_eq(again(&l), 0);
     ck_assert(letter_name_equal(&l.name, &out.name));
     ck_assert_int_eq(out.summary, SUMMARY_TOP);
@@ -42,7 +42,7 @@ START_TEST(questions)
     ck_assert(out.members[0] == 5 && out.members[1] == 63 && out.dead[0] == 2 && out.dead[1] == 0);
     ck_assert_uint_eq(out.source_length, 4);
     ck_assert_mem_eq(out.source, "a.bc", 4);
-    ck_assert_int_eq(letter_decode(bytes, letter_size(&l) - 1, &out), -EPROTO);
+    ck_assert_int_eq(query_letter_decode(bytes, query_letter_size(&l) - 1, &out), -EPROTO);
     l.members[1] = 64; /* there is no server 70 */
     ck_assert_int_eq(again(&l), -EPROTO);
     l = ask();
@@ -60,13 +60,13 @@ START_TEST(questions)
     ck_assert_int_eq(again(&l), 0);
     l.servers = LETTER_SERVERS_MOST + 1;
     bytes[28] = 0xff;
-    ck_assert_int_eq(letter_decode(bytes, letter_size(&l), &out), -EPROTO);
+    ck_assert_int_eq(query_letter_decode(bytes, query_letter_size(&l), &out), -EPROTO);
 }
 END_TEST
 
 START_TEST(parts)
 {
-    struct letter l = {.kind = LETTER_PART, .summary = SUMMARY_NUMBER, .round = LETTER_DIRECT, .servers = 27};
+    struct query_letter l = {.kind = LETTER_PART, .summary = SUMMARY_NUMBER, .round = LETTER_DIRECT, .servers = 27};
     l.name.asker = 3;
     l.flags = LETTER_LARGE | LETTER_UNFIT;
     l.answered[0] = 0x7000;
@@ -87,7 +87,7 @@ START_TEST(parts)
     l.part_length = 0;
     ck_assert_int_eq(again(&l), 0);
     bytes[0] = 0x22;
-    ck_assert_int_eq(letter_decode(bytes, letter_size(&l), &out), -EPROTO);
+    ck_assert_int_eq(query_letter_decode(bytes, query_letter_size(&l), &out), -EPROTO);
 }
 END_TEST
 

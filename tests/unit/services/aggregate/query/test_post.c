@@ -24,9 +24,9 @@ static void open_post(void)
     ck_assert_uint_eq(p->children, 4);
 }
 
-static struct letter part_of(uint64_t set, uint64_t v, uint8_t *bytes)
+static struct query_letter part_of(uint64_t set, uint64_t v, uint8_t *bytes)
 {
-    struct letter l = {.kind = LETTER_PART, .summary = SUMMARY_NUMBER, .name = p->ask.name, .round = LETTER_TREE};
+    struct query_letter l = {.kind = LETTER_PART, .summary = SUMMARY_NUMBER, .name = p->ask.name, .round = LETTER_TREE};
     struct summary_number n = {.of = SUMMARY_OF_COUNTER};
     uint8_t one[SUMMARY_NUMBER_BYTES];
     summary_number_add(&n, v, 1, 3);
@@ -53,7 +53,7 @@ START_TEST(sets_that_meet_are_not_added)
     uint8_t bytes[200];
     open_post();
     cw_server a = p->child[0], b = p->child[1];
-    struct letter l = part_of(0x12, 7, bytes);
+    struct query_letter l = part_of(0x12, 7, bytes);
     ck_assert_int_eq(post_part(q, &l, a), 0);
     ck_assert_uint_eq(sum(), 1007);
     ck_assert_uint_eq(p->answered[0], 0x13);
@@ -74,7 +74,7 @@ START_TEST(of_another_question)
 {
     uint8_t bytes[200];
     open_post();
-    struct letter l = part_of(0x10, 7, bytes);
+    struct query_letter l = part_of(0x10, 7, bytes);
     l.name.number++;
     ck_assert_int_eq(post_part(q, &l, p->child[0]), -ESTALE);
     l = part_of(0x10, 7, bytes);
@@ -104,7 +104,8 @@ START_TEST(questions_that_make_no_sense)
 {
     net = query_town_open();
     q = query_town_of(net, 3); /* 4 and 5 are below it */
-    struct letter l = {.kind = LETTER_ASK, .summary = SUMMARY_NUMBER, .round = LETTER_TREE, .servers = QUERY_TOWN};
+    struct query_letter l = {
+        .kind = LETTER_ASK, .summary = SUMMARY_NUMBER, .round = LETTER_TREE, .servers = QUERY_TOWN};
     l.name = (struct letter_name){0, 1, 1};
     l.within_us = 1000;
     l.source = "t.a";

@@ -35,7 +35,7 @@ uint16_t dense_window(const struct blocks *b, unsigned depth)
 {
     uint16_t twice = 2 * DENSE_WINDOW;
     bool small = 2 * blocks_longest(b) <= BLOCKS_BYTES_MOST;
-    return small && DENSE_AHEAD + (twice / 4U + twice) * depth <= COLUMN_AHEAD_MOST ? twice : DENSE_WINDOW;
+    return small && depth > 0 && DENSE_AHEAD + (twice / 4U + twice) * depth <= COLUMN_AHEAD_MOST ? twice : DENSE_WINDOW;
 }
 
 bool dense_sees(const struct dense *d, cw_server server)

@@ -246,11 +246,6 @@ struct fake_net *fake_net_open_with(const cw_service *table, cw_dims dims, const
     if (net->dead == NULL) {
         abort();
     }
-    net->table = table;
-    net->dead = calloc(torus.servers, sizeof *net->dead);
-    if (net->dead == NULL) {
-        abort();
-    }
     net->hop = CW_US(1);
     for (cw_server id = 0; id < torus.servers; id++) {
         net->server[id] = open_one(net, id);

@@ -50,10 +50,10 @@ static cw_bytes *values_of(const struct reduce *r)
 /* Combines all values of the key. */
 static int gathered(struct reduce *r)
 {
-    cw_bytes *v = values_of(r);
     if (r->values == 0) {
         return 0;
     }
+    cw_bytes *v = values_of(r);
     for (uint32_t i = 0; i < r->values / 2; i++) {
         cw_bytes first = v[i];
         v[i] = v[r->values - 1 - i];

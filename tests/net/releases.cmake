@@ -13,7 +13,8 @@ file(CONFIGURE OUTPUT ${next}/wire/wire/limits.h CONTENT [[
 #include_next "wire/limits.h"
 #define WIRE_VERSION_NOW 15
 ]])
-set(name_release daemon/main.c daemon/host/nodes.c daemon/host/doctor.c daemon/host/doctor_boot.c daemon/commands/cmd_node.c)
+set(name_release daemon/main.c daemon/host/nodes.c daemon/host/doctor.c daemon/host/doctor_boot.c
+  daemon/commands/cmd_node.c)
 set(name_wire runtime/wire/frame.c runtime/wire/packet.c runtime/wire/control.c runtime/boot/boot_rx.c
   daemon/host/viewlog.c daemon/host/serve.c daemon/commands/cmd_wiring.c)
 

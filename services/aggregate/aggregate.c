@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/aggregate/aggregate.h"
 
-#include "services/aggregate/collect.h"
 #include "services/aggregate/dense/dense.h"
 #include "services/aggregate/dense/number.h"
+#include "services/aggregate/internal.h"
 #include "services/aggregate/order/orders.h"
 #include "services/aggregate/query/query.h"
 #include "services/aggregate/stream/stream.h"
@@ -18,16 +18,6 @@
 enum { NAMES = 200 };
 
 _Static_assert((int)QUERY_PORT == (int)AGGREGATE_PORT_QUERY && (int)QUERY_JOB == (int)AGGREGATE_JOB, "one port");
-
-/* The state of the service. */
-struct aggregate {
-    cw_svc *s;
-    struct dense *dense;
-    struct orders *orders;
-    struct stream *stream;
-    struct query *query;
-    struct collects collects;
-};
 
 /* A service that has opened the aggregation. */
 struct cw_aggregate {

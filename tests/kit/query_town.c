@@ -3,6 +3,7 @@
 
 #include "base/base64.h"
 #include "services/aggregate/aggregate.h"
+#include "services/aggregate/internal.h"
 #include "suite.h"
 
 #include <string.h>
@@ -55,15 +56,10 @@ void query_town_close(struct fake_net *net)
     fake_offers = NULL;
 }
 
-/* As services/aggregate/aggregate.c has it: the engine of questions is what its commands reach. */
 struct query *query_town_of(struct fake_net *net, cw_server s)
 {
-    struct {
-        cw_svc *s;
-        void *dense, *orders, *stream;
-        struct query *query;
-    } *state = net->server[s]->state;
-    return state->query;
+    const struct aggregate *a = net->server[s]->state;
+    return a->query;
 }
 
 const struct fake_result *query_town_ask(struct fake_net *net, cw_server s, const char *line)

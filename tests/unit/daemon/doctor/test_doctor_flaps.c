@@ -3,7 +3,7 @@
  * test_doctor_flaps.c - links that went down lately: a server is said to have stood still only if all its links went
  * down at one instant and it was kept waiting then; what a neighbour did is told of that neighbour, once.
  */
-#include "daemon/host/doctor_flaps.h"
+#include "daemon/doctor/doctor_flaps.h"
 
 #include "base/quantity.h"
 #include "daemon/host/internal.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/host/doctor_flaps.h"
+#include "daemon/doctor/doctor_flaps.h"
 
 #include "daemon/host/internal.h"
 

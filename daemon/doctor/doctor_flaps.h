@@ -17,7 +17,10 @@ void doctor_stall(struct doctor *d);
 void doctor_hold(struct doctor *d);
 /* The link went down lately: it is told with others by doctor_flaps(), unless standing still explains all of it. */
 void doctor_flapped(struct doctor *d, cw_link link);
-/* Call once, after all links: one finding for each neighbour that is the cause, or for each cable. */
+/*
+ * Call once, after all links: one finding for each neighbour that is the cause, or for each cable; and a row of part
+ * "fell" for each link that is up and went down too seldom for a finding.
+ */
 void doctor_flaps(struct doctor *d);
 
 #endif

@@ -389,22 +389,20 @@ static void join_by_far(struct rows *rows)
     }
 }
 
-/* Two servers say the same of this one, or what it says of two others is the same but for their names. */
-static bool says_the_same(const struct message *f, const struct message *m)
+/* What the finding says behind its first word, which of settings is the far server. */
+static const char *behind_name(const struct message *f)
+{
+    return field(f, "text") + strcspn(field(f, "text"), " ");
+}
+
+/* Two findings of one server, the same but for the neighbour. What several servers say of one is that one's fault. */
+static bool is_alike(const struct message *f, const struct message *m)
 {
     static const char *const causes[] = {"mtu", "settings", "cluster", "version", NULL};
-    if (!is_any(f, "cause", causes) || !equal(m, "cause", f, "cause") || !equal(m, "server", f, "server") ||
-        message_get_flag(f, "agreed") || message_get_flag(m, "agreed")) {
-        return false; /* what several servers say of one is that one's fault */
-    }
-    if (is(f, "cause", "version")) {
-        return true;
-    }
-    if (is(f, "cause", "settings") && is(f, "do", field(m, "do"))) { /* "0,0,1 has timers.dead = 1s, and .." */
-        return strcmp(field(f, "text") + strcspn(field(f, "text"), " "),
-                      field(m, "text") + strcspn(field(m, "text"), " ")) == 0;
-    }
-    return is(f, "do", field(m, "do"));
+    return is_any(f, "cause", causes) && equal(m, "cause", f, "cause") && equal(m, "server", f, "server") &&
+           !message_get_flag(f, "agreed") && !message_get_flag(m, "agreed") &&
+           (is(f, "cause", "version") || is(f, "do", field(m, "do"))) &&
+           (!is(f, "cause", "settings") || strcmp(behind_name(f), behind_name(m)) == 0);
 }
 
 /* A server that differs from several neighbours says so once, not for each link, and names them all. */
@@ -413,27 +411,29 @@ static void join_by_near(struct rows *rows)
     for (size_t i = 0; i < rows->count; i++) {
         struct message *f = rows->row[i];
         char names[TEXT] = "";
-        unsigned count = 0;
+        unsigned count = 1, links = 0;
+        if (f != NULL) {
+            add_name(names, sizeof names, 0, field(f, "expected"));
+        }
         for (size_t j = i + 1; f != NULL && j < rows->count; j++) {
             const struct message *m = rows->row[j];
-            if (m == NULL || !says_the_same(f, m)) {
+            if (m == NULL || !is_alike(f, m)) {
                 continue;
             }
-            message_integer(f, "links", message_get_integer(f, "links", 1) + message_get_integer(m, "links", 1));
-            if (count == 0) {
-                add_name(names, sizeof names, count++, field(f, "expected"));
-            }
+            links += (unsigned)message_get_integer(m, "links", 1);
             if (!has_name(names, field(m, "expected"))) {
                 add_name(names, sizeof names, count++, field(m, "expected"));
             }
             drop(rows, j);
         }
-        if (count > 0) {
+        if (links > 0) {
+            links += (unsigned)message_get_integer(f, "links", 1);
+            message_integer(f, "links", links);
             message_text(f, "link", "");
-            put(f, "text", "%s (%d links, to %s)", field(f, "text"), (int)message_get_integer(f, "links", 1), names);
-        }
-        if (count > 1 && is(f, "cause", "version")) {
-            put(f, "do", "on each of these: cubewayd --version, then install the same release on all");
+            put(f, "text", "%s (%u links, to %s)", field(f, "text"), links, names);
+            if (is(f, "cause", "version")) {
+                put(f, "do", "on each of these: cubewayd --version, then install the same release on all");
+            }
         }
     }
 }

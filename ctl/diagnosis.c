@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOTE = 4, WARNING = 3, TEXT = 600, NEIGHBOURS_MOST = 6, VERSIONS = 8 };
+enum { NOTE = 4, WARNING = 3, TEXT = 600, NEIGHBOURS_MOST = 6 };
 
 /* ---- Fields ------------------------------------------------------------------------------------------------------ */
 
@@ -464,58 +464,16 @@ static void tell_unanswered(struct rows *rows, const char *server)
     }
 }
 
-struct version {
-    const char *name; /* of a row */
-    char servers[TEXT];
-    unsigned count;
-};
-
-static void count_version(struct version *version, unsigned *versions, const struct message *row)
-{
-    unsigned i = 0;
-    while (i < *versions && strcmp(version[i].name, field(row, "version")) != 0) {
-        i++;
-    }
-    if (i == VERSIONS) {
-        return;
-    }
-    if (i == *versions) {
-        version[(*versions)++] = (struct version){.name = field(row, "version")};
-    }
-    add_name(version[i].servers, sizeof version[i].servers, version[i].count++, field(row, "server"));
-}
-
-/* While a cluster is upgraded, servers of two versions run side by side. */
-static void tell_versions(struct rows *rows, const struct version *version, unsigned versions)
-{
-    char text[TEXT] = "";
-    struct message *m = versions > 1 ? finding(rows, NOTE, "versions", "") : NULL;
-    for (unsigned i = 0; i < versions; i++) {
-        size_t used = strlen(text);
-        snprintf(text + used, sizeof text - used, "%s%s on %u (%.100s%s)", i > 0 ? ", " : "", version[i].name,
-                 version[i].count, version[i].servers, version[i].count > NEIGHBOURS_MOST ? " .." : "");
-    }
-    if (m != NULL) {
-        put(m, "text", "%u versions run side by side: %s", versions, text);
-        put(m, "do", "finish the upgrade, server by server (docs/operating.md, \"Upgrading\")");
-    }
-}
-
 /* Findings stay; what the servers say of themselves becomes findings, or goes. */
 static void take_servers(struct rows *rows)
 {
-    struct version version[VERSIONS];
-    unsigned versions = 0;
     size_t count = rows->count;
     for (size_t i = 0; i < count; i++) {
         const struct message *row = rows->row[i];
-        if (is(row, "part", "about")) {
-            count_version(version, &versions, row);
-        } else if (message_get_integer(row, "unanswered", 0) != 0) {
+        if (message_get_integer(row, "unanswered", 0) != 0) {
             tell_unanswered(rows, field(row, "server"));
         }
     }
-    tell_versions(rows, version, versions);
     for (size_t i = 0; i < count; i++) {
         if (!is(rows->row[i], "part", "finding")) {
             drop(rows, i);
@@ -597,6 +555,7 @@ static void sort(struct rows *rows)
 void diagnose(struct rows *rows)
 {
     diagnose_services(rows);
+    diagnose_versions(rows);
     diagnose_falls(rows);
     take_servers(rows);
     close_ranks(rows);

@@ -71,7 +71,8 @@ class Run(cwsim_kit.Case):
         self.write(text % 60)
         done = self.cwsim("run --quiet --json", self.path)
         self.assertRegex(done.stderr, r"(?m)^service careless held the thread for \d+ms of the wall clock in "
-                         r"on_command, on server 1,0,0, at 0\.200000000 s: neighbours of a daemon count it out after 50ms ")
+                         r"on_command, on server 1,0,0, at 0\.200000000 s: "
+                         r"neighbours of a daemon count it out after 50ms ")
         slow = self.report("run", self.path)["digest"]
         self.write(text % 0)
         self.assertEqual(self.report("run", self.path)["digest"], slow)

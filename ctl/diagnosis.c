@@ -389,10 +389,21 @@ static void join_by_far(struct rows *rows)
     }
 }
 
-/* What the finding says behind its first word, which of settings is the far server. */
-static const char *behind_name(const struct message *f)
+/* The neighbour, by the name that the sentence gives it. */
+static const char *neighbour_of(const struct message *f)
 {
-    return field(f, "text") + strcspn(field(f, "text"), " ");
+    return field(f, message_has(f, "seen") ? "seen" : "expected");
+}
+
+/* What the two say is the same but for the names of the neighbours. */
+static bool says_the_same(const struct message *f, const struct message *m)
+{
+    const char *a = field(f, "text"), *b = field(m, "text");
+    const char *in_a = strstr(a, neighbour_of(f)), *in_b = strstr(b, neighbour_of(m));
+    return in_a == NULL || in_b == NULL
+               ? strcmp(a, b) == 0
+               : in_a - a == in_b - b && strncmp(a, b, (size_t)(in_a - a)) == 0 &&
+                     strcmp(in_a + strlen(neighbour_of(f)), in_b + strlen(neighbour_of(m))) == 0;
 }
 
 /* Two findings of one server, the same but for the neighbour. What several servers say of one is that one's fault. */
@@ -402,7 +413,7 @@ static bool is_alike(const struct message *f, const struct message *m)
     return is_any(f, "cause", causes) && equal(m, "cause", f, "cause") && equal(m, "server", f, "server") &&
            !message_get_flag(f, "agreed") && !message_get_flag(m, "agreed") &&
            (is(f, "cause", "version") || is(f, "do", field(m, "do"))) &&
-           (!is(f, "cause", "settings") || strcmp(behind_name(f), behind_name(m)) == 0);
+           (!is(f, "cause", "settings") || says_the_same(f, m));
 }
 
 /* A server that differs from several neighbours says so once, not for each link, and names them all. */
@@ -413,7 +424,7 @@ static void join_by_near(struct rows *rows)
         char names[TEXT] = "";
         unsigned count = 1, links = 0;
         if (f != NULL) {
-            add_name(names, sizeof names, 0, field(f, "expected"));
+            add_name(names, sizeof names, 0, neighbour_of(f));
         }
         for (size_t j = i + 1; f != NULL && j < rows->count; j++) {
             const struct message *m = rows->row[j];
@@ -421,8 +432,8 @@ static void join_by_near(struct rows *rows)
                 continue;
             }
             links += (unsigned)message_get_integer(m, "links", 1);
-            if (!has_name(names, field(m, "expected"))) {
-                add_name(names, sizeof names, count++, field(m, "expected"));
+            if (!has_name(names, neighbour_of(m))) {
+                add_name(names, sizeof names, count++, neighbour_of(m));
             }
             drop(rows, j);
         }

@@ -258,7 +258,8 @@ class Doctor(net_kit.Case):
         self.start(SICK)
         self.settle(7, but=[SICK])
         self.expect(SICK, "doctor", (SICK, "mtu", r"^px \(.x\) of this server has mtu 1500 where 0,1,1 has 3000: .* "
-                                     r"\(6 links, to 0,1,1 1,0,1 1,1,0\)$", "ip link set px mtu 3000 && systemctl restart cubewayd"),
+                                     r"\(6 links, to 0,1,1 1,0,1 1,1,0\)$",
+                                     "ip link set px mtu 3000 && systemctl restart cubewayd"),
                     show=narrow)
         self.expect(HERE, "doctor --all", (PATIENT, "mtu", "have 3000 bytes, and those of 1,1,1 have 1500", "on 1,1,1"),
                     show=narrow)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/diagnosis.h"
 
+#include "ctl/diagnosis_falls.h"
 #include "ctl/diagnosis_services.h"
 #include "ctl/worst.h"
 
@@ -382,30 +383,57 @@ static void join_by_far(struct rows *rows)
             message_text(f, "link", "");
             message_text(f, "server", field(f, "expected"));
         } else if (count > 1) {
+            message_flag(f, "agreed", true);
             put(f, "text", "%s (so say %s)", field(f, "text"), names);
         }
     }
 }
 
-/* A server that differs from all its neighbours says so once, not for each link. */
+/* Two servers say the same of this one, or what it says of two others is the same but for their names. */
+static bool says_the_same(const struct message *f, const struct message *m)
+{
+    static const char *const causes[] = {"mtu", "settings", "cluster", "version", NULL};
+    if (!is_any(f, "cause", causes) || !equal(m, "cause", f, "cause") || !equal(m, "server", f, "server") ||
+        message_get_flag(f, "agreed") || message_get_flag(m, "agreed")) {
+        return false; /* what several servers say of one is that one's fault */
+    }
+    if (is(f, "cause", "version")) {
+        return true;
+    }
+    if (is(f, "cause", "settings") && is(f, "do", field(m, "do"))) { /* "0,0,1 has timers.dead = 1s, and .." */
+        return strcmp(field(f, "text") + strcspn(field(f, "text"), " "),
+                      field(m, "text") + strcspn(field(m, "text"), " ")) == 0;
+    }
+    return is(f, "do", field(m, "do"));
+}
+
+/* A server that differs from several neighbours says so once, not for each link, and names them all. */
 static void join_by_near(struct rows *rows)
 {
-    static const char *const causes[] = {"mtu", "settings", "cluster", NULL};
     for (size_t i = 0; i < rows->count; i++) {
         struct message *f = rows->row[i];
-        bool joined = false;
-        for (size_t j = i + 1; f != NULL && is_any(f, "cause", causes) && j < rows->count; j++) {
+        char names[TEXT] = "";
+        unsigned count = 0;
+        for (size_t j = i + 1; f != NULL && j < rows->count; j++) {
             const struct message *m = rows->row[j];
-            if (m != NULL && equal(m, "cause", f, "cause") && equal(m, "server", f, "server") &&
-                strcmp(field(m, "do"), field(f, "do")) == 0) {
-                message_integer(f, "links", message_get_integer(f, "links", 1) + message_get_integer(m, "links", 1));
-                joined = true;
-                drop(rows, j);
+            if (m == NULL || !says_the_same(f, m)) {
+                continue;
             }
+            message_integer(f, "links", message_get_integer(f, "links", 1) + message_get_integer(m, "links", 1));
+            if (count == 0) {
+                add_name(names, sizeof names, count++, field(f, "expected"));
+            }
+            if (!has_name(names, field(m, "expected"))) {
+                add_name(names, sizeof names, count++, field(m, "expected"));
+            }
+            drop(rows, j);
         }
-        if (joined) {
+        if (count > 0) {
             message_text(f, "link", "");
-            put(f, "text", "%s (%d links)", field(f, "text"), (int)message_get_integer(f, "links", 1));
+            put(f, "text", "%s (%d links, to %s)", field(f, "text"), (int)message_get_integer(f, "links", 1), names);
+        }
+        if (count > 1 && is(f, "cause", "version")) {
+            put(f, "do", "on each of these: cubewayd --version, then install the same release on all");
         }
     }
 }
@@ -569,6 +597,7 @@ static void sort(struct rows *rows)
 void diagnose(struct rows *rows)
 {
     diagnose_services(rows);
+    diagnose_falls(rows);
     take_servers(rows);
     close_ranks(rows);
     sort(rows); /* answers come in any order */

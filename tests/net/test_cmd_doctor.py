@@ -133,7 +133,8 @@ class Doctor(net_kit.Case):
 
     def caused(self, place, line, causes):
         """The findings without those that a busy machine may add: a server that had no processor for a while."""
-        busy = {"waited", "stalled", "stalls", "cut-off", "flapping", "coming-up"} - causes
+        busy = {"waited", "stalled", "stalls", "cut-off", "flapping", "coming-up",
+                "fell-once"} - causes
         return [row for row in self.findings(place, line) if row["cause"] not in busy]
 
     def expect(self, place, line, *wanted, show=None):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_doctor_cables.c - what is heard at the ends of cables, and what that means. */
-#include "daemon/host/doctor_cables.h"
+#include "daemon/doctor/doctor_cables.h"
 
 #include "base/quantity.h"
 #include "daemon/host/internal.h"

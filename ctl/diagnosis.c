@@ -204,11 +204,12 @@ static bool was_switched(const struct message *f, const struct message *m)
 /* Is there a finding with its own cause at the far end of this one's cable, or about the far server as a whole? */
 static bool explained(const struct rows *rows, const struct message *f)
 {
-    static const char *const follows[] = {"deaf",     "no-carrier",  "coming-up", "flapping", "carrier-lost",
-                                          "restarts", "server-down", "mtu",       NULL};
+    static const char *const follows[] = {"deaf",     "rests",       "no-carrier", "coming-up", "flapping", "carrier-lost",
+                                          "restarts", "server-down", "mtu",        NULL};
     static const char *const causes[] = {
         "interface-down", "interface-missing", "unconfigured", "version", "cluster", "settings",
         "cable",          "swapped",           "half",         "refused", NULL};
+    bool severe = message_get_integer(f, "severity", NOTE) < WARNING; /* nothing is heard there, still */
     bool stalls = is(f, "cause", "stalls"); /* by a server that says itself that it stood still */
     if (!is_any(f, "cause", follows) && !stalls) {
         return false;
@@ -219,10 +220,11 @@ static bool explained(const struct rows *rows, const struct message *f)
             continue;
         }
         bool there = equal(m, "server", f, "expected");
+        bool stood = there && is(m, "cause", "stalled") && !(is(f, "cause", "rests") && severe);
         bool end = there && same_end(m, "server", "link", f, "expected", "expected_port");
         bool narrow = end && is(m, "cause", "mtu") && !is(f, "cause", "mtu");
         if (went_with_server(f, m) || was_switched(f, m) || (end && is_any(m, "cause", causes)) || narrow ||
-            (there && is(m, "cause", "stalled")) || (there && is(m, "cause", "place"))) {
+            stood || (there && is(m, "cause", "place"))) {
             return true;
         }
     }
@@ -260,7 +262,8 @@ static void drop_explained(struct rows *rows)
 /* Both ends of one cable say the same of it: "deaf" or "no-carrier". */
 static void join_ends(struct rows *rows)
 {
-    static const char *const causes[] = {"deaf", "no-carrier", "half", "flapping", "lossy", "carrier-lost", NULL};
+    static const char *const causes[] = {"deaf",  "rests",        "no-carrier", "half", "flapping",
+                                         "lossy", "carrier-lost", "same-id",    NULL};
     for (size_t i = 0; i < rows->count; i++) {
         struct message *a = rows->row[i];
         for (size_t j = i + 1; a != NULL && is_any(a, "cause", causes) && j < rows->count; j++) {
@@ -383,10 +386,22 @@ static void join_by_far(struct rows *rows)
             message_text(f, "link", "");
             message_text(f, "server", field(f, "expected"));
         } else if (count > 1) {
+            if (is(f, "cause", "settings")) { /* it is theirs to be changed */
+                message_text(f, "link", "");
+                message_text(f, "server", field(f, "expected"));
+            }
             message_flag(f, "agreed", true);
             put(f, "text", "%s (so say %s)", field(f, "text"), names);
         }
     }
+}
+
+/* What there is to do, without the place of it. */
+static const char *there(const struct message *m)
+{
+    static const char begin[] = "on the machine at ";
+    const char *what = field(m, "do"), *colon = strstr(what, ": ");
+    return strncmp(what, begin, sizeof begin - 1) == 0 && colon != NULL ? colon : what;
 }
 
 /* Two servers say the same of this one, or what it says of two others is the same but for their names. */
@@ -400,8 +415,9 @@ static bool says_the_same(const struct message *f, const struct message *m)
     if (is(f, "cause", "version")) {
         return true;
     }
-    if (is(f, "cause", "settings") && is(f, "do", field(m, "do"))) { /* "0,0,1 has timers.dead = 1s, and .." */
-        return strcmp(field(f, "text") + strcspn(field(f, "text"), " "),
+    if (is(f, "cause", "settings")) { /* "0,0,1 has timers.dead = 1s, and .."; "on the machine at 0,0,1: .." */
+        return strcmp(there(f), there(m)) == 0 &&
+               strcmp(field(f, "text") + strcspn(field(f, "text"), " "),
                       field(m, "text") + strcspn(field(m, "text"), " ")) == 0;
     }
     return is(f, "do", field(m, "do"));
@@ -431,6 +447,9 @@ static void join_by_near(struct rows *rows)
         if (count > 0) {
             message_text(f, "link", "");
             put(f, "text", "%s (%d links, to %s)", field(f, "text"), (int)message_get_integer(f, "links", 1), names);
+        }
+        if (count > 1 && is(f, "cause", "settings") && there(f)[0] == ':') {
+            put(f, "do", "on the machine of each of these%s", there(f));
         }
         if (count > 1 && is(f, "cause", "version")) {
             put(f, "do", "on each of these: cubewayd --version, then install the same release on all");
@@ -575,6 +594,24 @@ static void join_many(struct rows *rows)
     }
 }
 
+/* Every server of the part that is in view says the same. */
+static void join_majority(struct rows *rows)
+{
+    struct message *first = NULL;
+    for (size_t i = 0; i < rows->count; i++) {
+        struct message *m = rows->row[i];
+        if (m == NULL || !is(m, "cause", "no-majority")) {
+            continue;
+        }
+        if (first != NULL) {
+            drop(rows, i);
+        } else {
+            first = m;
+            message_text(m, "server", "");
+        }
+    }
+}
+
 /* ---- All --------------------------------------------------------------------------------------------------------- */
 
 static int compare(const void *a, const void *b)
@@ -609,6 +646,7 @@ void diagnose(struct rows *rows)
     join_by_far(rows);
     join_by_near(rows);
     join_many(rows);
+    join_majority(rows);
     close_ranks(rows);
     worst_first(rows);
 }

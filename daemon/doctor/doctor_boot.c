@@ -33,6 +33,13 @@ static void tell_copy(struct doctor *d, const struct boot_fault *fault)
     const struct daemon_config *config = host_config(d->s->host);
     cw_link link = (cw_link)fault->direction;
     char far[TORUS_TEXT];
+    for (cw_link i = 0; i < CW_LINK_COUNT; i++) { /* another cable leads there, too */
+        if (d->copies & cw_links_of(i) &&
+            memcmp(&d->info[i].expected, &d->info[link].expected, sizeof d->info[i].expected) == 0) {
+            return;
+        }
+    }
+    d->copies |= cw_links_of(link);
     torus_format(d->info[link].expected, far);
     doctor_say(d, DOCTOR_WARNING, "same-id", link,
                "this server and %s have the same id (%016" PRIx64 "): the state file of one is a copy of the other's",

@@ -219,7 +219,7 @@ static void other_settings(struct doctor *d, cw_link link)
         tell_setting(d, link, far, differ.theirs, differ.set);
     } else {
         doctor_say(d, DOCTOR_BROKEN, "settings", link,
-                   "the configurations of %s and of this server differ in torus.dims, timers or mtu", far);
+                   "%s has another configuration than %s: torus.dims, timers or mtu differ", far, d->self);
         doctor_do(d, "cubewayd --show-config -c %s here, the same there with its file, and compare torus and timers",
                   h->config.file);
     }

@@ -19,6 +19,7 @@ struct doctor {
     struct ls_link_info info[CW_LINK_COUNT];
     cw_links wrong;       /* doctor_stranger() has met a wrong server or port there: for doctor_cables() */
     cw_links bad;         /* these were told of as bad cables, which rest or will soon again */
+    cw_links copies;      /* over these a server with this one's id is heard, and that is told */
     cw_links told;        /* something was told of these */
     cw_links silent;      /* nothing is heard there, while this server reaches nobody */
     cw_links flapped;     /* their flaps are to be told: for doctor_flaps() */

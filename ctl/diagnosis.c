@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOTE = 4, WARNING = 3, TEXT = 600, NEIGHBOURS_MOST = 6, VERSIONS = 8 };
+enum { NOTE = 4, WARNING = 3, TEXT = 600, NEIGHBOURS_MOST = 6 };
 
 /* ---- Fields ------------------------------------------------------------------------------------------------------ */
 
@@ -263,7 +263,7 @@ static void drop_explained(struct rows *rows)
 static void join_ends(struct rows *rows)
 {
     static const char *const causes[] = {"deaf",  "rests",        "no-carrier", "half", "flapping",
-                                         "lossy", "carrier-lost", "same-id",    NULL};
+                                         "lossy", "carrier-lost", NULL};
     for (size_t i = 0; i < rows->count; i++) {
         struct message *a = rows->row[i];
         for (size_t j = i + 1; a != NULL && is_any(a, "cause", causes) && j < rows->count; j++) {
@@ -404,23 +404,31 @@ static const char *there(const struct message *m)
     return strncmp(what, begin, sizeof begin - 1) == 0 && colon != NULL ? colon : what;
 }
 
-/* Two servers say the same of this one, or what it says of two others is the same but for their names. */
+/* The neighbour, by the name that the sentence gives it. */
+static const char *neighbour_of(const struct message *f)
+{
+    return field(f, message_has(f, "seen") ? "seen" : "expected");
+}
+
+/* What the two say is the same but for the names of the neighbours. */
 static bool says_the_same(const struct message *f, const struct message *m)
 {
+    const char *a = field(f, "text"), *b = field(m, "text");
+    const char *in_a = strstr(a, neighbour_of(f)), *in_b = strstr(b, neighbour_of(m));
+    return in_a == NULL || in_b == NULL
+               ? strcmp(a, b) == 0
+               : in_a - a == in_b - b && strncmp(a, b, (size_t)(in_a - a)) == 0 &&
+                     strcmp(in_a + strlen(neighbour_of(f)), in_b + strlen(neighbour_of(m))) == 0;
+}
+
+/* Two findings of one server, the same but for the neighbour. What several servers say of one is that one's fault. */
+static bool is_alike(const struct message *f, const struct message *m)
+{
     static const char *const causes[] = {"mtu", "settings", "cluster", "version", NULL};
-    if (!is_any(f, "cause", causes) || !equal(m, "cause", f, "cause") || !equal(m, "server", f, "server") ||
-        message_get_flag(f, "agreed") || message_get_flag(m, "agreed")) {
-        return false; /* what several servers say of one is that one's fault */
-    }
-    if (is(f, "cause", "version")) {
-        return true;
-    }
-    if (is(f, "cause", "settings")) { /* "0,0,1 has timers.dead = 1s, and .."; "on the machine at 0,0,1: .." */
-        return strcmp(there(f), there(m)) == 0 &&
-               strcmp(field(f, "text") + strcspn(field(f, "text"), " "),
-                      field(m, "text") + strcspn(field(m, "text"), " ")) == 0;
-    }
-    return is(f, "do", field(m, "do"));
+    return is_any(f, "cause", causes) && equal(m, "cause", f, "cause") && equal(m, "server", f, "server") &&
+           !message_get_flag(f, "agreed") && !message_get_flag(m, "agreed") &&
+           (is(f, "cause", "version") || strcmp(there(f), there(m)) == 0) &&
+           (!is(f, "cause", "settings") || says_the_same(f, m));
 }
 
 /* A server that differs from several neighbours says so once, not for each link, and names them all. */
@@ -429,30 +437,32 @@ static void join_by_near(struct rows *rows)
     for (size_t i = 0; i < rows->count; i++) {
         struct message *f = rows->row[i];
         char names[TEXT] = "";
-        unsigned count = 0;
+        unsigned count = 1, links = 0;
+        if (f != NULL) {
+            add_name(names, sizeof names, 0, neighbour_of(f));
+        }
         for (size_t j = i + 1; f != NULL && j < rows->count; j++) {
             const struct message *m = rows->row[j];
-            if (m == NULL || !says_the_same(f, m)) {
+            if (m == NULL || !is_alike(f, m)) {
                 continue;
             }
-            message_integer(f, "links", message_get_integer(f, "links", 1) + message_get_integer(m, "links", 1));
-            if (count == 0) {
-                add_name(names, sizeof names, count++, field(f, "expected"));
-            }
-            if (!has_name(names, field(m, "expected"))) {
-                add_name(names, sizeof names, count++, field(m, "expected"));
+            links += (unsigned)message_get_integer(m, "links", 1);
+            if (!has_name(names, neighbour_of(m))) {
+                add_name(names, sizeof names, count++, neighbour_of(m));
             }
             drop(rows, j);
         }
-        if (count > 0) {
+        if (links > 0) {
+            links += (unsigned)message_get_integer(f, "links", 1);
+            message_integer(f, "links", links);
             message_text(f, "link", "");
-            put(f, "text", "%s (%d links, to %s)", field(f, "text"), (int)message_get_integer(f, "links", 1), names);
-        }
-        if (count > 1 && is(f, "cause", "settings") && there(f)[0] == ':') {
-            put(f, "do", "on the machine of each of these%s", there(f));
-        }
-        if (count > 1 && is(f, "cause", "version")) {
-            put(f, "do", "on each of these: cubewayd --version, then install the same release on all");
+            put(f, "text", "%s (%u links, to %s)", field(f, "text"), links, names);
+            if (is(f, "cause", "settings") && there(f)[0] == ':') {
+                put(f, "do", "on the machine of each of these%s", there(f));
+            }
+            if (is(f, "cause", "version")) {
+                put(f, "do", "on each of these: cubewayd --version, then install the same release on all");
+            }
         }
     }
 }
@@ -483,58 +493,16 @@ static void tell_unanswered(struct rows *rows, const char *server)
     }
 }
 
-struct version {
-    const char *name; /* of a row */
-    char servers[TEXT];
-    unsigned count;
-};
-
-static void count_version(struct version *version, unsigned *versions, const struct message *row)
-{
-    unsigned i = 0;
-    while (i < *versions && strcmp(version[i].name, field(row, "version")) != 0) {
-        i++;
-    }
-    if (i == VERSIONS) {
-        return;
-    }
-    if (i == *versions) {
-        version[(*versions)++] = (struct version){.name = field(row, "version")};
-    }
-    add_name(version[i].servers, sizeof version[i].servers, version[i].count++, field(row, "server"));
-}
-
-/* While a cluster is upgraded, servers of two versions run side by side. */
-static void tell_versions(struct rows *rows, const struct version *version, unsigned versions)
-{
-    char text[TEXT] = "";
-    struct message *m = versions > 1 ? finding(rows, NOTE, "versions", "") : NULL;
-    for (unsigned i = 0; i < versions; i++) {
-        size_t used = strlen(text);
-        snprintf(text + used, sizeof text - used, "%s%s on %u (%.100s%s)", i > 0 ? ", " : "", version[i].name,
-                 version[i].count, version[i].servers, version[i].count > NEIGHBOURS_MOST ? " .." : "");
-    }
-    if (m != NULL) {
-        put(m, "text", "%u versions run side by side: %s", versions, text);
-        put(m, "do", "finish the upgrade, server by server (docs/operating.md, \"Upgrading\")");
-    }
-}
-
 /* Findings stay; what the servers say of themselves becomes findings, or goes. */
 static void take_servers(struct rows *rows)
 {
-    struct version version[VERSIONS];
-    unsigned versions = 0;
     size_t count = rows->count;
     for (size_t i = 0; i < count; i++) {
         const struct message *row = rows->row[i];
-        if (is(row, "part", "about")) {
-            count_version(version, &versions, row);
-        } else if (message_get_integer(row, "unanswered", 0) != 0) {
+        if (message_get_integer(row, "unanswered", 0) != 0) {
             tell_unanswered(rows, field(row, "server"));
         }
     }
-    tell_versions(rows, version, versions);
     for (size_t i = 0; i < count; i++) {
         if (!is(rows->row[i], "part", "finding")) {
             drop(rows, i);
@@ -594,6 +562,20 @@ static void join_many(struct rows *rows)
     }
 }
 
+/* Two servers with one id both say so, of each other. */
+static void join_copies(struct rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        for (size_t j = i + 1; j < rows->count && rows->row[i] != NULL; j++) {
+            const struct message *a = rows->row[i], *b = rows->row[j];
+            if (b != NULL && is(a, "cause", "same-id") && is(b, "cause", "same-id") &&
+                equal(a, "server", b, "expected") && equal(b, "server", a, "expected")) {
+                drop(rows, j);
+            }
+        }
+    }
+}
+
 /* Every server of the part that is in view says the same. */
 static void join_majority(struct rows *rows)
 {
@@ -634,6 +616,7 @@ static void sort(struct rows *rows)
 void diagnose(struct rows *rows)
 {
     diagnose_services(rows);
+    diagnose_versions(rows);
     diagnose_falls(rows);
     take_servers(rows);
     close_ranks(rows);
@@ -647,6 +630,7 @@ void diagnose(struct rows *rows)
     join_by_near(rows);
     join_many(rows);
     join_majority(rows);
+    join_copies(rows);
     close_ranks(rows);
     worst_first(rows);
 }

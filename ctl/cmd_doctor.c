@@ -4,6 +4,7 @@
  */
 #include "ctl/commands.h"
 #include "ctl/diagnosis.h"
+#include "ctl/diagnosis_near.h"
 #include "ctl/lab.h"
 #include "ctl/remedy.h"
 
@@ -88,6 +89,28 @@ static void show_sum(const struct call *call, const struct rows *rows, const str
     }
 }
 
+int doctor_of_all(const struct call *call, struct rows *out)
+{
+    struct request_draft *request = call_request(call, "doctor");
+    int code = EXIT_FINE;
+    if (call_given(call, "all") == NULL) {
+        request_draft_flag(request, "all");
+    }
+    int rc = call_ask(call, request, call_patience(call), rows_add, out, &code);
+    request_draft_close(request);
+    return rc;
+}
+
+/* A cable that seems dead from here may be well: the server at its far end knows what it did to its interface. */
+static void ask_far_ends(const struct call *call, struct rows *rows)
+{
+    struct rows all = {NULL, 0, 0};
+    if (diagnose_near_doubts(rows) && doctor_of_all(call, &all) >= 0) {
+        diagnose_near(rows, &all);
+    }
+    rows_clear(&all);
+}
+
 int run_doctor(struct call *call)
 {
     struct rows rows = {NULL, 0, 0};
@@ -100,6 +123,9 @@ int run_doctor(struct call *call)
         const char *lab = client_lab(call->client);
         if (call_given(call, "all") != NULL || lab != NULL) {
             remedy_place(&rows);
+        }
+        if (call_given(call, "all") == NULL) {
+            ask_far_ends(call, &rows);
         }
         diagnose(&rows);
         remedies_in_lab(&rows, lab, lab != NULL && strcmp(client_daemon(call->client), lab_of_one_process) == 0);

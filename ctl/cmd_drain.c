@@ -142,8 +142,24 @@ int run_drain(struct call *call)
     }
 }
 
+/* Who leaves is not kept from it, and hears before what it costs. */
+static void warn_of_majority(const struct call *call)
+{
+    char why[CLIENT_WHY];
+    struct rows rows = {NULL, 0, 0};
+    struct request_draft *request = call_request(call, "drain");
+    int rc = client_ask(call->client, request, call_patience(call), rows_add, &rows, why);
+    const struct message *verdict = rc >= 0 ? verdict_of(&rows) : NULL;
+    if (verdict != NULL && !message_get_flag(verdict, "ready") && !message_get_flag(verdict, "wait")) {
+        fprintf(call->errors, "cwctl: warning: %s\n", message_get_text(verdict, "warning", "it is needed"));
+    }
+    request_draft_close(request);
+    rows_clear(&rows);
+}
+
 int run_leave(struct call *call)
 {
+    warn_of_majority(call);
     int code = call_plain(call);
     if (code != EXIT_FINE) {
         return code;

@@ -30,6 +30,7 @@ void show_status(const struct call *call, const struct rows *rows)
         {"torus", "torus", TABLE_TEXT},
         {"cluster", "cluster", TABLE_TEXT},
         {"in_view", "servers in view", TABLE_TEXT},
+        {"majority", "majority", TABLE_TEXT},
         {"links_up", "links up", TABLE_TEXT},
         {"links_missing", "links missing", TABLE_TEXT},
         {"made", "packets made", TABLE_COUNT},

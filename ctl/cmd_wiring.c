@@ -3,6 +3,7 @@
  * cmd_wiring.c - the cables as a server sees them: ports, what the search for a place has found, and what is wrong.
  */
 #include "ctl/commands.h"
+#include "ctl/diagnosis_near.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -44,6 +45,16 @@ static void show_search(const struct call *call, const struct message *row)
     fputs("\n\n", call->out);
 }
 
+/* What is wrong, and not with one of the cables that were listed. */
+static size_t faults_of(const struct rows *rows)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        count += is_part(rows->row[i], "fault");
+    }
+    return count;
+}
+
 void show_wiring(const struct call *call, const struct rows *rows)
 {
     static const struct table_column columns[] = {
@@ -78,7 +89,12 @@ void show_wiring(const struct call *call, const struct rows *rows)
     }
     free(cables);
     if (judged > 0) {
-        fprintf(call->out, "\n%zu of %zu are right\n", right, judged);
+        size_t more = right == judged ? faults_of(rows) : 0;
+        fprintf(call->out, "\n%zu of %zu are right", right, judged);
+        if (more > 0) {
+            fprintf(call->out, ", and yet:");
+        }
+        fputc('\n', call->out);
     }
     for (size_t i = 0; i < rows->count; i++) {
         const char *fault = message_get_text(rows->row[i], "fault", NULL);
@@ -133,18 +149,44 @@ static bool judge_cable(struct message *cable, const struct rows *findings)
     return false;
 }
 
+/* A server that is away, as far as the view knows, may run, and be refused by its neighbours. */
+static void judge_away(struct message *row, const struct rows *findings)
+{
+    const char *server = message_get_text(row, "server", "");
+    const char *why = diagnose_refused(findings, server);
+    char text[512];
+    if (why != NULL) {
+        snprintf(text, sizeof text, "%s runs, and its neighbours do not take it in: %s", server, why);
+        message_text(row, "kind", "refused");
+        message_text(row, "fault", text);
+    }
+}
+
+/* The same of a cable at one of whose ends such a server is. */
+static void judge_end(struct message *cable, const struct rows *findings)
+{
+    if (strcmp(message_get_text(cable, "state", ""), "up") != 0 &&
+        (diagnose_refused(findings, message_get_text(cable, "server", "")) != NULL ||
+         diagnose_refused(findings, message_get_text(cable, "leads_to", "")) != NULL)) {
+        message_text(cable, "state", "refused");
+    }
+}
+
 /* Asks every server what it has to say of its cables. True: one of them is wrong that was right so far. */
 static bool ask_all(struct call *call, struct rows *rows)
 {
     struct rows findings = {NULL, 0, 0};
-    struct request_draft *request = call_request(call, "doctor");
-    int code = EXIT_FINE;
     bool wrong = false;
-    int rc = call_ask(call, request, call_patience(call), rows_add, &findings, &code);
+    int rc = doctor_of_all(call, &findings);
     for (size_t i = 0; rc >= 0 && i < rows->count; i++) {
-        wrong = (is_part(rows->row[i], "cable") && judge_cable(rows->row[i], &findings)) || wrong;
+        struct message *row = rows->row[i];
+        if (is_part(row, "cable")) {
+            wrong = judge_cable(row, &findings) || wrong;
+            judge_end(row, &findings);
+        } else if (is_part(row, "fault")) {
+            judge_away(row, &findings);
+        }
     }
-    request_draft_close(request);
     rows_clear(&findings);
     return wrong;
 }

@@ -122,12 +122,11 @@ static const struct command table[] = {
      "  cwctl links\n  cwctl links +x --json", "", 0, 1, "links", link_columns, show_links, NULL},
     {"servers", "", "every server of the torus, as seen from here",
      "State: up (in the view by which packets are routed), feared (away, and perhaps alive: keys that the server may "
-     "own "
-     "are not delivered elsewhere until timers.hold is over), leaving (in order, and still forwards), left (in order), "
-     "or down (without a word). BY: "
-     "the links on shortest paths to the server.",
+     "own are not delivered elsewhere until timers.hold is over), leaving (in order, and still forwards), left (in "
+     "order), down (without a word), or refused (it runs, and its neighbours do not take it in: cwctl doctor --all says "
+     "why). BY: the links on shortest paths to the server.",
      "  cwctl servers\n  cwctl servers --json | jq 'select(.state != \"up\")'", "", 0, 0, "servers", server_columns,
-     NULL, NULL},
+     NULL, run_servers},
     {"routes", "[SERVER]", "hops and links from here to a server, or to all",
      "BY: the links on shortest paths; a packet takes the one that becomes free first. Exit code 1: the server cannot "
      "be reached.",

@@ -169,6 +169,9 @@ int run_query_feed(struct call *call);
 int run_file_send(struct call *call);
 int run_file_status(struct call *call);
 int run_doctor(struct call *call);
+/* What the doctor of every server in view finds, for commands that say something else. Gives rc as call_ask() does. */
+CW_MUST_CHECK int doctor_of_all(const struct call *call, struct rows *out);
+int run_servers(struct call *call);
 int run_events(struct call *call);
 int run_drain(struct call *call);
 int run_leave(struct call *call);

@@ -204,11 +204,12 @@ static bool was_switched(const struct message *f, const struct message *m)
 /* Is there a finding with its own cause at the far end of this one's cable, or about the far server as a whole? */
 static bool explained(const struct rows *rows, const struct message *f)
 {
-    static const char *const follows[] = {"deaf",     "no-carrier",  "coming-up", "flapping", "carrier-lost",
-                                          "restarts", "server-down", "mtu",       NULL};
+    static const char *const follows[] = {"deaf",     "rests",       "no-carrier", "coming-up", "flapping", "carrier-lost",
+                                          "restarts", "server-down", "mtu",        NULL};
     static const char *const causes[] = {
         "interface-down", "interface-missing", "unconfigured", "version", "cluster", "settings",
         "cable",          "swapped",           "half",         "refused", NULL};
+    bool severe = message_get_integer(f, "severity", NOTE) < WARNING; /* nothing is heard there, still */
     bool stalls = is(f, "cause", "stalls"); /* by a server that says itself that it stood still */
     if (!is_any(f, "cause", follows) && !stalls) {
         return false;
@@ -219,10 +220,11 @@ static bool explained(const struct rows *rows, const struct message *f)
             continue;
         }
         bool there = equal(m, "server", f, "expected");
+        bool stood = there && is(m, "cause", "stalled") && !(is(f, "cause", "rests") && severe);
         bool end = there && same_end(m, "server", "link", f, "expected", "expected_port");
         bool narrow = end && is(m, "cause", "mtu") && !is(f, "cause", "mtu");
         if (went_with_server(f, m) || was_switched(f, m) || (end && is_any(m, "cause", causes)) || narrow ||
-            (there && is(m, "cause", "stalled")) || (there && is(m, "cause", "place"))) {
+            stood || (there && is(m, "cause", "place"))) {
             return true;
         }
     }
@@ -260,7 +262,8 @@ static void drop_explained(struct rows *rows)
 /* Both ends of one cable say the same of it: "deaf" or "no-carrier". */
 static void join_ends(struct rows *rows)
 {
-    static const char *const causes[] = {"deaf", "no-carrier", "half", "flapping", "lossy", "carrier-lost", NULL};
+    static const char *const causes[] = {"deaf",  "rests",        "no-carrier", "half", "flapping",
+                                         "lossy", "carrier-lost", NULL};
     for (size_t i = 0; i < rows->count; i++) {
         struct message *a = rows->row[i];
         for (size_t j = i + 1; a != NULL && is_any(a, "cause", causes) && j < rows->count; j++) {
@@ -383,10 +386,22 @@ static void join_by_far(struct rows *rows)
             message_text(f, "link", "");
             message_text(f, "server", field(f, "expected"));
         } else if (count > 1) {
+            if (is(f, "cause", "settings")) { /* it is theirs to be changed */
+                message_text(f, "link", "");
+                message_text(f, "server", field(f, "expected"));
+            }
             message_flag(f, "agreed", true);
             put(f, "text", "%s (so say %s)", field(f, "text"), names);
         }
     }
+}
+
+/* What there is to do, without the place of it. */
+static const char *there(const struct message *m)
+{
+    static const char begin[] = "on the machine at ";
+    const char *what = field(m, "do"), *colon = strstr(what, ": ");
+    return strncmp(what, begin, sizeof begin - 1) == 0 && colon != NULL ? colon : what;
 }
 
 /* The neighbour, by the name that the sentence gives it. */
@@ -412,7 +427,7 @@ static bool is_alike(const struct message *f, const struct message *m)
     static const char *const causes[] = {"mtu", "settings", "cluster", "version", NULL};
     return is_any(f, "cause", causes) && equal(m, "cause", f, "cause") && equal(m, "server", f, "server") &&
            !message_get_flag(f, "agreed") && !message_get_flag(m, "agreed") &&
-           (is(f, "cause", "version") || is(f, "do", field(m, "do"))) &&
+           (is(f, "cause", "version") || strcmp(there(f), there(m)) == 0) &&
            (!is(f, "cause", "settings") || says_the_same(f, m));
 }
 
@@ -442,6 +457,9 @@ static void join_by_near(struct rows *rows)
             message_integer(f, "links", links);
             message_text(f, "link", "");
             put(f, "text", "%s (%u links, to %s)", field(f, "text"), links, names);
+            if (is(f, "cause", "settings") && there(f)[0] == ':') {
+                put(f, "do", "on the machine of each of these%s", there(f));
+            }
             if (is(f, "cause", "version")) {
                 put(f, "do", "on each of these: cubewayd --version, then install the same release on all");
             }
@@ -544,6 +562,38 @@ static void join_many(struct rows *rows)
     }
 }
 
+/* Two servers with one id both say so, of each other. */
+static void join_copies(struct rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        for (size_t j = i + 1; j < rows->count && rows->row[i] != NULL; j++) {
+            const struct message *a = rows->row[i], *b = rows->row[j];
+            if (b != NULL && is(a, "cause", "same-id") && is(b, "cause", "same-id") &&
+                equal(a, "server", b, "expected") && equal(b, "server", a, "expected")) {
+                drop(rows, j);
+            }
+        }
+    }
+}
+
+/* Every server of the part that is in view says the same. */
+static void join_majority(struct rows *rows)
+{
+    struct message *first = NULL;
+    for (size_t i = 0; i < rows->count; i++) {
+        struct message *m = rows->row[i];
+        if (m == NULL || !is(m, "cause", "no-majority")) {
+            continue;
+        }
+        if (first != NULL) {
+            drop(rows, i);
+        } else {
+            first = m;
+            message_text(m, "server", "");
+        }
+    }
+}
+
 /* ---- All --------------------------------------------------------------------------------------------------------- */
 
 static int compare(const void *a, const void *b)
@@ -579,6 +629,8 @@ void diagnose(struct rows *rows)
     join_by_far(rows);
     join_by_near(rows);
     join_many(rows);
+    join_majority(rows);
+    join_copies(rows);
     close_ranks(rows);
     worst_first(rows);
 }

@@ -31,8 +31,7 @@ static const char *objection(struct host_server *s, bool force, bool *wait)
     bool majority = view->members > t->servers / 2, after = view->members - 1 > t->servers / 2;
     if (majority && !after && !force) {
         return "without it the servers that are left are no majority, and caches of kvcache would stop; --force takes "
-               "it "
-               "out all the same";
+               "it out all the same";
     }
     return NULL;
 }
@@ -110,6 +109,11 @@ void cmd_drain(struct request *r)
     if (why != NULL) {
         request_text(r, "why", why);
         request_flag(r, "wait", wait);
+        if (!wait) {
+            request_text(r, "warning",
+                         "without it the servers that are left are no majority, and caches of kvcache stop until one "
+                         "is started again");
+        }
     }
     request_integer(r, "inside", (int64_t)node_packets_inside(s->node));
     request_row(r);

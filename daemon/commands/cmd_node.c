@@ -91,6 +91,9 @@ static bool tell_status(struct request *r, struct host_server *s, cw_time now)
     request_text(r, "torus", dims);
     request_integer(r, "servers", t->servers);
     request_integer(r, "reachable", ls_committed(ls)->members);
+    if (ls_committed(ls)->members <= t->servers / 2) {
+        request_text(r, "majority", "no: the caches of kvcache stand still (cwctl doctor)");
+    }
     request_links(r, "links_up", ls_live_links(ls));
     request_links(r, "links_missing", missing);
     request_integer(r, "incarnation", (int64_t)ls_incarnation(ls));

@@ -6,6 +6,7 @@
 #include "daemon/commands/commands.h"
 
 #include "base/quantity.h"
+#include "daemon/doctor/doctor.h"
 #include "boot/boot.h"
 
 #include <inttypes.h>
@@ -33,6 +34,77 @@ static void judge_loss(const struct ls_link_info *info, const char *port, const 
     }
 }
 
+/* ---- What the doctor says of a link ------------------------------------------------------------------------------ */
+
+/* Its sentences about links that are down, so that two commands never say two things of one cable. */
+struct told {
+    char by_link[CW_LINK_COUNT][256];
+    char place[256]; /* this server is elsewhere: no cable of it is wrong */
+    char cause[32], link[8], text[256], expected[TORUS_TEXT]; /* of the row under way */
+    char misnamed[TORUS_TEXT], says[256]; /* a neighbour there is elsewhere, which is told of one of its cables */
+};
+
+static void told_text(void *context, const char *name, const char *text)
+{
+    struct told *t = context;
+    const struct {
+        const char *name;
+        char *at;
+        size_t room;
+    } fields[] = {{"cause", t->cause, sizeof t->cause},
+                  {"link", t->link, sizeof t->link},
+                  {"text", t->text, sizeof t->text},
+                  {"expected", t->expected, sizeof t->expected}};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        if (strcmp(name, fields[i].name) == 0) {
+            snprintf(fields[i].at, fields[i].room, "%s", text);
+        }
+    }
+}
+
+static void told_integer(void *context, const char *name, int64_t value)
+{
+    (void)context;
+    (void)name;
+    (void)value;
+}
+
+static void told_row(void *context)
+{
+    static const char *const causes[] = {"mtu", "settings", "deaf", "rests", "server-down"};
+    struct told *t = context;
+    if (strcmp(t->cause, "place") == 0) {
+        memcpy(t->place, t->text, sizeof t->place);
+    } else if (strcmp(t->cause, "twin") == 0 && t->link[0] != '\0') {
+        memcpy(t->misnamed, t->expected, sizeof t->misnamed);
+        memcpy(t->says, t->text, sizeof t->says);
+    }
+    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
+        for (cw_link link = 0; link < CW_LINK_COUNT && strcmp(t->cause, causes[i]) == 0; link++) {
+            if (strcmp(t->link, quantity_link_name(link)) == 0) {
+                memcpy(t->by_link[link], t->text, sizeof t->text);
+            }
+        }
+    }
+    t->cause[0] = t->link[0] = t->text[0] = t->expected[0] = '\0';
+}
+
+/* What the doctor says of a link that is not up; NULL: nothing that wiring does not say in its own words. */
+static const char *said_of(const struct told *t, cw_link link, const struct ls_link_info *info)
+{
+    char expected[TORUS_TEXT];
+    torus_format(info->expected, expected);
+    if (t->by_link[link][0] != '\0') {
+        return t->by_link[link];
+    }
+    if (info->miswired && t->place[0] != '\0') {
+        return t->place;
+    }
+    return info->miswired && t->says[0] != '\0' && strcmp(expected, t->misnamed) == 0 ? t->says : NULL;
+}
+
+/* ---- Ports ------------------------------------------------------------------------------------------------------- */
+
 /* Gives true, and in *out the interface's name, when the interface is down, whatever its cable does. */
 static bool is_switched_off(const struct shim *shim, struct shim_info *out)
 {
@@ -47,7 +119,7 @@ static bool is_missing(const struct shim_info *shim)
 
 /* What is wrong with our end of a cable, as a sentence; "" when nothing is. */
 static void judge(const struct host *h, const struct host_server *s, cw_link link, const struct ls_link_info *info,
-                  char out[static 256])
+                  const struct told *told, char out[static 256])
 {
     const struct ls_heard *heard = &info->heard;
     const char *port = quantity_link_name(cw_link_opposite(link));
@@ -61,18 +133,23 @@ static void judge(const struct host *h, const struct host_server *s, cw_link lin
         return;
     }
     unsigned version = ls_link_foreign(node_linkstate(s->node), link).version;
+    const char *said = said_of(told, link, info);
     if (s->link[link].shim == NULL) {
         snprintf(out, 256, "no interface is configured for this port; its cable goes to %s of %s", port, expected);
     } else if (!s->link[link].carrier && is_switched_off(s->link[link].shim, &shim)) {
         snprintf(out, 256, "%s, the interface of this port, is switched off at this end", shim.name);
     } else if (!s->link[link].carrier && is_missing(&shim)) {
         snprintf(out, 256, "%s, the interface of this port, does not exist now; the daemon waits for it", shim.name);
+    } else if (!s->link[link].carrier && strstr(shim.state, "mtu") != NULL && said != NULL) {
+        snprintf(out, 256, "%s", said);
     } else if (!s->link[link].carrier) {
         snprintf(out, 256, "no carrier: is the cable to %s of %s plugged in at both ends?", port, expected);
     } else if (version != 0) {
         snprintf(out, 256,
                  "a neighbour speaks wire version %u, and this server speaks %u; run the same release on both", version,
                  WIRE_VERSION_NOW);
+    } else if (said != NULL && (info->heard.any || strcmp(info->state, "damped") == 0)) {
+        snprintf(out, 256, "%s", said);
     } else if (strcmp(info->state, "damped") == 0) {
         snprintf(out, 256, "up and down too often lately, so that it rests a while; is the cable to %s of %s sound?",
                  port, expected);
@@ -99,9 +176,13 @@ static void judge(const struct host *h, const struct host_server *s, cw_link lin
 /*
  * Tells the six ports of one server: what should be there, and what is. Gives the ports of which it has told a fault.
  */
-static cw_links tell_ports(struct request *r, const struct host_server *s)
+static cw_links tell_ports(struct request *r, struct host_server *s)
 {
     cw_links faulty = CW_LINKS_NONE;
+    struct told told;
+    memset(&told, 0, sizeof told);
+    const struct rows_reader reader = {&told, told_integer, told_text, told_row};
+    (void)doctor_look(s, &reader);
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         struct ls_link_info info;
         char fault[256];
@@ -109,7 +190,7 @@ static cw_links tell_ports(struct request *r, const struct host_server *s)
         if (!info.exists) {
             continue;
         }
-        judge(commands_host(r), s, link, &info, fault);
+        judge(commands_host(r), s, link, &info, &told, fault);
         request_text(r, "part", "port");
         request_server(r, "server", s->self);
         request_text(r, "link", quantity_link_name(link));
@@ -171,6 +252,7 @@ static void tell_away(struct request *r, struct host_server *s, const struct tor
             snprintf(text, sizeof text, "%s %s: nothing can be said of its cables until it is back", name,
                      left ? "has left in order" : "is reached by no server");
             request_text(r, "part", "fault");
+            request_server(r, "server", torus_coord(t, other));
             request_text(r, "kind", left ? "left" : "server-down");
             request_text(r, "fault", text);
             request_row(r);

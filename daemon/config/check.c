@@ -3,6 +3,7 @@
 #include "daemon/config/internal.h"
 
 #include "base/nearest.h"
+#include "base/quantity.h"
 #include "keyspace/torus.h"
 #include "services/builtin.h"
 #include "services/table.h"
@@ -224,6 +225,42 @@ static void check_ethertypes(const struct daemon_config *c, struct config_report
     }
 }
 
+/* Which of the conditions does not hold, and by what values. */
+static void check_timers(const struct ls_timers *t, struct config_report *r)
+{
+    char text[320], hello[QUANTITY_TEXT], dead[QUANTITY_TEXT], hold[QUANTITY_TEXT], bound[QUANTITY_TEXT],
+        damp[QUANTITY_TEXT], most[QUANTITY_TEXT];
+    bool told = false;
+    quantity_span_format(t->hello, hello);
+    quantity_span_format(t->dead, dead);
+    quantity_span_format(t->hold, hold);
+    quantity_span_format(t->flood_bound, bound);
+    quantity_span_format(t->damp, damp);
+    quantity_span_format(t->damp_max, most);
+    if (t->dead.ns - t->hello.ns < t->hello.ns) {
+        snprintf(text, sizeof text, "expected dead >= 2 hello, and dead is %s, hello %s: one lost hello would be a death",
+                 dead, hello);
+        r->tell(r, "timers.dead", text);
+        told = true;
+    }
+    if (t->hold.ns - t->dead.ns < t->flood_bound.ns) {
+        snprintf(text, sizeof text,
+                 "expected hold >= dead + flood_bound, and hold is %s, dead %s, flood_bound %s: keys could be delivered "
+                 "at two servers",
+                 hold, dead, bound);
+        r->tell(r, "timers.hold", text);
+        told = true;
+    }
+    if (t->damp_max.ns < t->damp.ns) {
+        snprintf(text, sizeof text, "expected damp_max >= damp, and damp_max is %s, damp %s", most, damp);
+        r->tell(r, "timers.damp_max", text);
+        told = true;
+    }
+    if (!told) {
+        r->tell(r, "timers", "expected every timer to be above 0");
+    }
+}
+
 void config_check(const struct daemon_config *c, struct config_report *r)
 {
     check_torus(c, r);
@@ -233,9 +270,7 @@ void config_check(const struct daemon_config *c, struct config_report *r)
         r->tell(r, "name", "a name is used for files: expected no / in it, and no . at its beginning");
     }
     if (!r->timers && ls_timers_check(&c->timers) < 0) {
-        r->tell(r, "timers",
-                "expected hold >= dead + flood_bound, dead >= 2 hello and damp_max >= damp: otherwise keys could be "
-                "delivered at two servers");
+        check_timers(&c->timers, r);
     }
     if (!r->timers && c->transit == CONFIG_TRANSIT_KERNEL && c->timers.dead.ns < 3 * c->timers.hello.ns) {
         r->tell(r, "timers",

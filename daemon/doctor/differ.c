@@ -40,6 +40,7 @@ static bool find_dims(const struct daemon_config *config, cw_dims dims, uint32_t
             quantity_dims_format(other, theirs);
             snprintf(out->theirs, sizeof out->theirs, "torus.dims = %s", theirs);
             quantity_dims_format(dims, out->ours);
+            snprintf(out->set, sizeof out->set, "torus.dims = %.40s", out->ours);
             return true;
         }
     }
@@ -61,6 +62,9 @@ static void tell_timers(const struct daemon_config *ours, struct daemon_config *
     tell_timer(theirs, a, first, true);
     tell_timer(theirs, b, second, true);
     snprintf(out->theirs, DIFFER_TEXT, a == b ? "%s" : "%s and %s", first, second);
+    tell_timer(&own, a, first, true);
+    tell_timer(&own, b, second, true);
+    snprintf(out->set, DIFFER_TEXT, a == b ? "%s" : "%s and %s", first, second);
     tell_timer(&own, a, first, false);
     tell_timer(&own, b, second, false);
     snprintf(out->ours, DIFFER_TEXT, a == b ? "%s" : "%s and %s", first, second);

@@ -14,6 +14,7 @@ enum { DIFFER_TEXT = 96 };
 struct differ {
     char theirs[DIFFER_TEXT]; /* "timers.hello = 20ms", "timers.dead = 1s and timers.hold = 1500ms" */
     char ours[DIFFER_TEXT];   /* "10ms", "500ms and 600ms" */
+    char set[DIFFER_TEXT];    /* ours as they are to be set there: "timers.hello = 10ms" */
 };
 
 /* Ours are config, dims and mtu. False: it differs in something else, or in more. Some 10,000 hashes. */

@@ -319,7 +319,65 @@ static void look_at_serving(struct doctor *d, cw_time now)
     doctor_do(d, "cwctl links");
 }
 
+/* Fewer than half are in view, though this server reaches others: what counts votes stands still. */
+static void look_at_majority(struct doctor *d)
+{
+    const struct torus *t = host_torus(d->s->host);
+    const struct reach *view = ls_committed(d->ls);
+    uint32_t wanted = t->servers / 2 + 1;
+    char names[DOCTOR_TEXT / 2] = "";
+    size_t used = 0;
+    if (view->members >= wanted || view->members < 2 || !ls_active(d->ls)) {
+        return; /* who reaches nobody is told of that */
+    }
+    for (cw_server s = 0; s < t->servers && used < sizeof names - TORUS_TEXT - 4; s++) {
+        char name[TORUS_TEXT];
+        if (!reach_has(view, s)) {
+            torus_format(torus_coord(t, s), name);
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? " " : "", name);
+        }
+    }
+    doctor_say(d, DOCTOR_GRAVE, "no-majority", CW_LINK_SELF,
+               "%u of %u servers are in view, which is no majority: the caches of kvcache stand still",
+               (unsigned)view->members, (unsigned)t->servers);
+    doctor_advise(d, "start %u of the others again (systemctl start cubewayd on %s)",
+                  (unsigned)(wanted - view->members), names);
+}
+
 /* ---- All --------------------------------------------------------------------------------------------------------- */
+
+/*
+ * A link that is damped, and of which nothing was told: whoever stood still is told of as a server, but this link is
+ * down by itself when its neighbour was not even heard while it rests.
+ */
+void doctor_rest(struct doctor *d, cw_link link)
+{
+    const struct ls_link_info *info = &d->info[link];
+    const char *name = quantity_link_name(link);
+    char far[TORUS_TEXT];
+    struct shim_info shim;
+    if (!info->exists || d->s->link[link].shim == NULL || !d->s->link[link].carrier || info->committed ||
+        strcmp(info->state, "damped") != 0 || (d->bad & cw_links_of(link)) != 0) {
+        return;
+    }
+    torus_format(info->expected, far);
+    shim_info(d->s->link[link].shim, &shim);
+    const struct ls_timers *t = &host_config(d->s->host)->timers;
+    bool heard = info->heard.any && cw_time_since(host_now(d->s->host), info->heard.at).ns <= 2 * t->dead.ns;
+    bool looked_at = !is_alive(d, info->expected) && !(d->stood & cw_links_of(link)); /* by look_at_silence() */
+    if (!heard && !looked_at && !is_cut_off(d) && !is_young(d, info)) {
+        doctor_say(d, DOCTOR_BROKEN, "rests", link,
+                   "the link %s to %s rests (damped), and %s was not heard over it since: that direction of the cable "
+                   "is dead, or %s is",
+                   name, far, far, far);
+        doctor_do(d, "ip -s link show %s", shim.name);
+    } else if (heard && !((d->told | d->stood) & cw_links_of(link)) && !is_cut_off(d)) {
+        doctor_say(d, DOCTOR_NOTE, "rests", link,
+                   "the link %s to %s rests (damped): it went down too often lately, and comes up by itself", name,
+                   far);
+        doctor_do(d, "cwctl events says when");
+    }
+}
 
 /* No shim was opened for the link. */
 static void look_at_nothing(struct doctor *d, cw_link link, const struct ls_link_info *info)
@@ -402,6 +460,9 @@ unsigned doctor_look(struct host_server *s, const struct rows_reader *out)
     }
     tell_cut_off(&d);
     doctor_flaps(&d);
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        doctor_rest(&d, link);
+    }
     doctor_cables(&d);
     doctor_hold(&d);
     look_at_counters(&d);
@@ -409,5 +470,6 @@ unsigned doctor_look(struct host_server *s, const struct rows_reader *out)
         doctor_bootstrap(&d, s->host->boot);
     }
     look_at_serving(&d, host_now(s->host));
+    look_at_majority(&d);
     return d.found;
 }

@@ -27,12 +27,40 @@ static bool is_told(const struct doctor *d, cw_link link)
     return (d->told & cw_links_of(link)) != 0 || d->info[link].committed;
 }
 
+/* Both say so, and each is heard by all its neighbours as ever: their cables are right. */
+static void tell_copy(struct doctor *d, const struct boot_fault *fault)
+{
+    const struct daemon_config *config = host_config(d->s->host);
+    cw_link link = (cw_link)fault->direction;
+    char far[TORUS_TEXT];
+    for (cw_link i = 0; i < CW_LINK_COUNT; i++) { /* another cable leads there, too */
+        if (d->copies & cw_links_of(i) &&
+            memcmp(&d->info[i].expected, &d->info[link].expected, sizeof d->info[i].expected) == 0) {
+            return;
+        }
+    }
+    d->copies |= cw_links_of(link);
+    torus_format(d->info[link].expected, far);
+    doctor_say(d, DOCTOR_WARNING, "same-id", link,
+               "this server and %s have the same id (%016" PRIx64 "): the state file of one is a copy of the other's",
+               far, fault->far.id != 0 ? fault->far.id : fault->who.id);
+    doctor_advise(d, "on the one with the copy, %s or %s: systemctl stop cubewayd; rm its file (here: %s/%s.state); "
+                     "systemctl start cubewayd",
+                  d->self, far, config->state_dir, config->name);
+}
+
 void doctor_bootstrap(struct doctor *d, const struct boot *b)
 {
     for (unsigned i = 0; i < boot_fault_count(b); i++) {
         const struct boot_fault *fault = boot_fault(b, i);
         char text[BOOT_FAULT_TEXT];
         bool own = fault->who.placed && memcmp(&fault->who.at, &d->s->self, sizeof d->s->self) == 0;
+        if (fault->kind == BOOT_FAULT_SAME_ID && fault->direction < CW_LINK_COUNT) {
+            if (own) {
+                tell_copy(d, fault);
+            }
+            continue;
+        }
         if (own && fault->direction < CW_LINK_COUNT && is_told(d, (cw_link)fault->direction)) {
             continue;
         }

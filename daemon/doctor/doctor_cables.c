@@ -154,6 +154,51 @@ static void other_mtu(struct doctor *d, cw_link link, const char *far, uint32_t 
     }
 }
 
+/* Most links of this server lead to neighbours that say the same as the one there: this server is the odd one. */
+static bool is_odd(const struct doctor *d, cw_link link)
+{
+    const struct ls_heard *there = &d->info[link].heard;
+    unsigned like_it = 0, others = 0;
+    for (cw_link i = 0; i < CW_LINK_COUNT; i++) {
+        const struct ls_link_info *info = &d->info[i];
+        if (!info->exists || (!info->heard.any && !info->committed)) {
+            continue;
+        }
+        bool same = !info->committed && info->heard.cluster == there->cluster &&
+                    info->heard.config_hash == there->config_hash;
+        *(same ? &like_it : &others) += 1;
+    }
+    return like_it >= 2 && like_it > others;
+}
+
+static void tell_setting(struct doctor *d, cw_link link, const char *far, const char *theirs, const char *ours)
+{
+    if (is_odd(d, link)) {
+        doctor_do(d, "set %s in %s, then: systemctl restart cubewayd", theirs, d->s->host->config.file);
+    } else {
+        doctor_advise(d, "on the machine at %s: set %s in its daemon's file, then: systemctl restart cubewayd", far,
+                      ours);
+    }
+}
+
+static void other_profile(struct doctor *d, cw_link link, const char *far, const char *profile)
+{
+    const struct host *h = d->s->host;
+    const char *own = profile_of(h, h->config_hash);
+    char theirs[64], ours[64];
+    doctor_say(d, DOCTOR_BROKEN, "settings", link, "%s has timers { profile = %s }, and %s has others", far, profile,
+               d->self);
+    snprintf(theirs, sizeof theirs, "timers { profile = %s }", profile);
+    if (own != NULL || is_odd(d, link)) {
+        snprintf(ours, sizeof ours, "timers { profile = %s }", own != NULL ? own : "");
+        tell_setting(d, link, far, theirs, ours);
+        return;
+    }
+    doctor_advise(d, "on the machine at %s: set the timers of %s (cubewayd --show-config -c %s there), then: systemctl "
+                     "restart cubewayd",
+                  far, d->self, h->config.file);
+}
+
 static void other_settings(struct doctor *d, cw_link link)
 {
     const struct host *h = d->s->host;
@@ -167,16 +212,17 @@ static void other_settings(struct doctor *d, cw_link link)
         return;
     }
     if (profile != NULL) {
-        doctor_say(d, DOCTOR_BROKEN, "settings", link, "%s has timers { profile = %s }, and this server has others",
-                   far, profile);
+        other_profile(d, link, far, profile);
     } else if (differ_find(&h->config, torus_dims(&h->torus), h->mtu, hash, &differ)) {
-        doctor_say(d, DOCTOR_BROKEN, "settings", link, "%s has %s, and this server has %s", far, differ.theirs,
+        doctor_say(d, DOCTOR_BROKEN, "settings", link, "%s has %s, and %s has %s", far, differ.theirs, d->self,
                    differ.ours);
+        tell_setting(d, link, far, differ.theirs, differ.set);
     } else {
         doctor_say(d, DOCTOR_BROKEN, "settings", link,
-                   "the configurations of %s and of this server differ in torus.dims, timers or mtu", far);
+                   "%s has another configuration than %s: torus.dims, timers or mtu differ", far, d->self);
+        doctor_do(d, "cubewayd --show-config -c %s here, the same there with its file, and compare torus and timers",
+                  h->config.file);
     }
-    doctor_advise(d, "cubewayd --show-config on both, and compare torus and timers");
 }
 
 /* ---- Strangers --------------------------------------------------------------------------------------------------- */
@@ -194,6 +240,11 @@ void doctor_stranger(struct doctor *d, cw_link link)
         doctor_say(d, DOCTOR_BROKEN, "cluster", link,
                    "the server at the other end of %s belongs to cluster %u, and this one to cluster %u",
                    quantity_link_name(link), info->heard.cluster, h->config.cluster);
+        if (is_odd(d, link)) {
+            doctor_do(d, "set cluster = %u in %s, then: systemctl restart cubewayd", info->heard.cluster,
+                      h->config.file);
+            return;
+        }
         doctor_advise(d, "plug the cable into this cluster, or set cluster = %u there", h->config.cluster);
     } else if (info->heard.config_hash != h->config_hash) {
         other_settings(d, link); /* with other dims even a cable that is right leads elsewhere */

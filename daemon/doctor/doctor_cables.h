@@ -18,6 +18,8 @@ struct doctor {
     char self[TORUS_TEXT];
     struct ls_link_info info[CW_LINK_COUNT];
     cw_links wrong;       /* doctor_stranger() has met a wrong server or port there: for doctor_cables() */
+    cw_links bad;         /* these were told of as bad cables, which rest or will soon again */
+    cw_links copies;      /* over these a server with this one's id is heard, and that is told */
     cw_links told;        /* something was told of these */
     cw_links silent;      /* nothing is heard there, while this server reaches nobody */
     cw_links flapped;     /* their flaps are to be told: for doctor_flaps() */
@@ -39,6 +41,12 @@ __attribute__((format(printf, 5, 6))) void doctor_say(struct doctor *d, enum doc
 __attribute__((format(printf, 2, 3))) void doctor_do(struct doctor *d, const char *format, ...);
 /* The same for words that say by themselves where to do it, or are about more than one server. */
 __attribute__((format(printf, 2, 3))) void doctor_advise(struct doctor *d, const char *format, ...);
+
+/*
+ * In doctor.c: tells of a link that is damped and that nothing has told of as a cable. Call after doctor_flaps() and
+ * all that looks at links.
+ */
+void doctor_rest(struct doctor *d, cw_link link);
 
 /* Somebody is heard who does not belong there. What only all links together can tell is left to doctor_cables(). */
 void doctor_stranger(struct doctor *d, cw_link link);

@@ -374,6 +374,7 @@ static void tell_cable(struct doctor *d, cw_link link, const char *far, unsigned
     const struct ls_link_info *info = &d->info[link];
     struct shim_info shim;
     shim_info(d->s->link[link].shim, &shim);
+    d->bad |= cw_links_of(link);
     doctor_say(d, DOCTOR_WARNING, "flapping", link, "the link %s to %s went down %u time%s lately%s: %s%s%s",
                quantity_link_name(link), far, times, times == 1 ? "" : "s",
                info->committed ? ", and is up now" : ", and rests now",

@@ -238,7 +238,7 @@ static int open_module(struct host *h, struct host_module *m, const char *name, 
     loader_build_id(&m->loaded, m->face.build);
     snprintf(m->face.file, sizeof m->face.file, "%s", file);
     if (name != NULL && strcmp(name, m->face.table->name) != 0) {
-        rc = because(-EINVAL, why, "%s: its service is called %s, not %s", file, m->face.table->name, name);
+        rc = because(-EINVAL, why, "%s: its service is called %s, not %s: name it so", file, m->face.table->name, name);
         loader_close(&m->loaded);
     }
     return rc;

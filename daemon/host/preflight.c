@@ -5,6 +5,7 @@
 #include "daemon/config/lint.h"
 #include "daemon/host/host.h"
 #include "daemon/host/job_host.h"
+#include "daemon/host/preflight_start.h"
 #include "services/builtin.h"
 #include "shim/address.h"
 #include "shim/port.h"
@@ -12,7 +13,6 @@
 #include "shim/udp.h"
 
 #include <errno.h>
-#include <grp.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <pwd.h>
@@ -239,18 +239,6 @@ static void look_at_links(struct looking *l)
 
 /* ---- Who, and where ---------------------------------------------------------------------------------------------- */
 
-static void look_at_people(struct looking *l)
-{
-    const char *user = l->config->user, *group = l->config->control_group;
-    if (user[0] != '\0' && getpwnam(user) == NULL) {
-        wrong(l, "user", "there is no user %s; make it (useradd --system %s), or take the key out", user, user);
-    }
-    if (group[0] != '\0' && l->config->control_socket[0] != '\0' && getgrnam(group) == NULL) {
-        wrong(l, "control.group", "there is no group %s; make it (groupadd --system %s), or take the key out", group,
-              group);
-    }
-}
-
 /* May that user write into a folder with this owner and these rights? Its further groups are not looked at. */
 static bool may_write(const struct passwd *user, const struct stat *st)
 {
@@ -322,7 +310,7 @@ static void look_at_socket(struct looking *l)
     int length = slash == NULL || slash == path ? 1 : (int)(slash - path);
     snprintf(folder, sizeof folder, "%.*s", length, slash == NULL ? "." : path);
     look_at_folder(l, "control.socket", folder, UINT32_MAX);
-    bool volatile_one = strncmp(folder, "/run/", 5) == 0 && strchr(folder + 5, '/') == NULL; /* new at each boot */
+    bool volatile_one = strcmp(folder, "/run/cubeway") == 0; /* the packaged one, which is new at each boot */
     if (!volatile_one && stat(folder, &st) < 0 && errno == ENOENT) {
         warn(l, "control.socket", "%s: there is no such folder; the start makes it, and leaves it there", folder);
     }
@@ -543,7 +531,7 @@ void preflight(const struct daemon_config *config, struct preflight *p)
 {
     struct looking l = {.config = config, .p = p};
     look_at_links(&l);
-    look_at_people(&l);
+    preflight_start(config, p);
     look_at_state(&l);
     look_at_socket(&l);
     look_at_listeners(&l);

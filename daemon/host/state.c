@@ -123,6 +123,16 @@ static int read_state(struct state_file *file, char why[static STATE_WHY])
     return 0;
 }
 
+int state_look(const char *folder, const char *name, char why[static STATE_WHY])
+{
+    struct state_file file = {.lock = -1};
+    why[0] = '\0';
+    if ((size_t)snprintf(file.path, sizeof file.path, "%s/%s.state", folder, name) >= sizeof file.path) {
+        return because(-ENAMETOOLONG, why, "%s: too long a path", folder);
+    }
+    return read_state(&file, why);
+}
+
 int state_open(struct state_file *file, const char *folder, const char *name, char why[static STATE_WHY])
 {
     *file = (struct state_file){.lock = -1};

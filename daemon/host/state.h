@@ -37,6 +37,8 @@ struct state_file {
  * for nobody else knows what it held.
  */
 CW_MUST_CHECK int state_open(struct state_file *file, const char *folder, const char *name, char why[static STATE_WHY]);
+/* Reads what was kept, and makes and locks nothing: for who looks only. As state_open() but for -EBUSY. */
+CW_MUST_CHECK int state_look(const char *folder, const char *name, char why[static STATE_WHY]);
 /* When this returns 0, the state is on the disk. */
 CW_MUST_CHECK int state_save(struct state_file *file, const struct state *state, char why[static STATE_WHY]);
 void state_close(struct state_file *file);

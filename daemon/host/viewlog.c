@@ -60,20 +60,30 @@ static void say_stranger(struct pump_server *s, cw_link link, const struct ls_st
     cw_server far = torus_neighbour(&h->torus, torus_id(&h->torus, s->face.self), link);
     torus_format(torus_coord(&h->torus, far), expected);
     const char *port = quantity_link_name(stranger->port), *wanted = quantity_link_name(cw_link_opposite(link));
+    const char *what = "another server or port is heard on this cable than belongs there";
+    const char *next = "cwctl doctor says whether a cable or a coordinate is wrong";
+    struct ls_link_info info;
+    ls_link_info(node_linkstate(s->face.node), link, &info);
     if (stranger->cluster != h->config.cluster) {
         snprintf(text, sizeof text, "a server of cluster %" PRIu32 " was heard, ours is %" PRIu32, stranger->cluster,
                  h->config.cluster);
-    } else if (torus_holds(&h->torus, stranger->server) && torus_id(&h->torus, stranger->server) == far &&
-               stranger->port == cw_link_opposite(link)) {
-        snprintf(text, sizeof text, "server %s has another configuration: its dims, timers or mtu differ from ours",
-                 seen);
+        what = "this cable leads to another cluster";
+        next = "cwctl doctor says which server is the odd one";
+    } else if ((info.heard.any && info.heard.config_hash != h->config_hash) ||
+               (torus_holds(&h->torus, stranger->server) && torus_id(&h->torus, stranger->server) == far &&
+                stranger->port == cw_link_opposite(link))) {
+        what = "the neighbour on this cable has another configuration";
+        snprintf(text, sizeof text,
+                 "server %s has another configuration: its dims, timers or mtu differ from ours", seen);
+        next = "cwctl doctor says which setting differs";
     } else {
-        snprintf(text, sizeof text, "server %s port %s was heard, expected server %s port %s", seen, port, expected,
+        snprintf(text, sizeof text,
+                 "server %s port %s was heard, expected server %s port %s", seen, port, expected,
                  wanted);
     }
-    LOG(h->log, CW_LOG_WARN, "this cable leads to the wrong place", {"server", self},
-        {"link", quantity_link_name(link)}, {"why", text});
-    events_add(h->events, &s->face.self, "cable", "%s leads to the wrong place: %s", quantity_link_name(link), text);
+    LOG(h->log, CW_LOG_WARN, what, {"server", self},
+        {"link", quantity_link_name(link)}, {"why", text}, {"next", next});
+    events_add(h->events, &s->face.self, "cable", "%s: %s: %s", quantity_link_name(link), what, text);
 }
 
 static void look_for_strangers(struct pump_server *s, cw_time now)

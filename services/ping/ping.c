@@ -467,7 +467,10 @@ static int ping_open(cw_svc *s, void *state)
     const char *timeout = cw_option(s, "timeout_us");
     ping->timeout_us = UINT64_C(1000) * 1000;
     if (timeout != NULL && words_number(timeout, 1, time_max_us, &ping->timeout_us) < 0) {
-        cw_log(s, CW_LOG_ERROR, "option timeout_us is a whole number from 1 to 3600000000");
+        char text[160];
+        snprintf(text, sizeof text, "option timeout_us = \"%.60s\": expected a whole number from 1 to 3600000000",
+                 timeout);
+        cw_log(s, CW_LOG_ERROR, text);
         return -EINVAL;
     }
     return 0;

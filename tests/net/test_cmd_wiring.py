@@ -132,7 +132,7 @@ class Miswired(Daemons):
         """The fault is said once, and no cable is blamed for it."""
         self.start_one("0,0,0", "+x", 0)
         self.start("1,0,0", "1,0,0", {"-x": (1, 0)}, dims="3x1x1")
-        text = self.wiring("0,0,0", "+x", "the configurations of 1,0,0 and of this server differ")
+        text = self.wiring("0,0,0", "+x", "1,0,0 has torus.dims = 3x1x1, and 0,0,0 has 2x1x1")
         self.assertNotIn("leads to", text)
         self.assertEqual(text.count("\n+x of 0,0,0: "), 1)
 

@@ -94,7 +94,7 @@ class Links(net_kit.Case):
         a.wait_for("link is up", at)
 
     def test_wrong_cables_are_named(self):
-        wrong = "this cable leads to the wrong place.*link=.x why="
+        wrong = "another server or port is heard on this cable.*link=.x why="
         a, *_ = self.pair(link="+x")
         a.wait_for(wrong + '"server 1,0,0 port .x was heard, expected server 1,0,0 port -x"')
 
@@ -186,7 +186,7 @@ class Links(net_kit.Case):
         for place, daemon in rest.items():
             daemon.wait_for("count=8 of=8 delivers_keys=yes", marks[place])
         for daemon in daemons.values():
-            self.assertNotIn("wrong place", daemon.log())
+            self.assertNotIn("is heard on this cable", daemon.log())
             self.assertNotIn("level=error", daemon.log())
             daemon.process.send_signal(signal.SIGTERM)
         for daemon in daemons.values():

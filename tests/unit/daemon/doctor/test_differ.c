@@ -20,6 +20,7 @@ START_TEST(dims_are_named)
     ck_assert(find(&other, (cw_dims){2, 2, 3}, &d));
     ck_assert_str_eq(d.theirs, "torus.dims = 2x2x3");
     ck_assert_str_eq(d.ours, "2x2x2");
+    ck_assert_str_eq(d.set, "torus.dims = 2x2x2");
 }
 END_TEST
 
@@ -37,6 +38,7 @@ START_TEST(timers_are_named)
     ck_assert(find(&other, dims, &d));
     ck_assert_str_eq(d.theirs, "timers.dead = 500ms and timers.hold = 600ms");
     ck_assert_str_eq(d.ours, "50ms and 60ms");
+    ck_assert_str_eq(d.set, "timers.dead = 50ms and timers.hold = 60ms");
 }
 END_TEST
 

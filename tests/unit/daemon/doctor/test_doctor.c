@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_doctor.c - nothing is found where nothing is wrong, and a link that is not up has a cause. */
-#include "daemon/doctor/doctor.h"
+#include "daemon/doctor/doctor_cables.h"
 
 #include "daemon/host/internal.h"
 #include "daemon_town.h"
@@ -141,6 +141,58 @@ START_TEST(a_neighbour_of_another_wire_version)
 }
 END_TEST
 
+/* A link that rests, as a link is found on which server 0 of a settled torus heard somebody last at that time. */
+static void rest(struct host *h, int64_t heard_ago_ms, cw_links stood, cw_links bad)
+{
+    const struct rows_reader reader = rows_said_reader(&said);
+    struct doctor d = {.s = host_server(h, 0), .out = &reader, .self = "0,0,0", .stood = stood, .bad = bad};
+    d.ls = node_linkstate(d.s->node);
+    struct ls_link_info *info = &d.info[CW_LINK_XP];
+    ls_link_info(d.ls, CW_LINK_XP, info);
+    info->committed = false;
+    info->state = "damped";
+    info->since = (cw_time){host_now(h).ns - CW_SEC(5).ns};
+    info->heard.any = true;
+    info->heard.at = (cw_time){host_now(h).ns - CW_MS(heard_ago_ms).ns};
+    doctor_rest(&d, CW_LINK_XP);
+}
+
+/* Whatever the neighbour did before: a link that rests and over which nothing is heard is told. */
+START_TEST(a_link_that_rests)
+{
+    struct host *h = town_open("torus { dims = 3x3x1; coordinate = all }");
+    town_settle(h, 9);
+    rest(h, 60000, CW_LINKS_NONE, CW_LINKS_NONE);
+    ck_assert_ptr_nonnull(rows_said_find(&said, "severity=2 cause=rests link=+x"));
+    ck_assert_ptr_nonnull(
+        rows_said_find(&said, "the link +x to 1,0,0 rests (damped), and 1,0,0 was not heard over it since"));
+    rest(h, 60000, cw_links_of(CW_LINK_XP), CW_LINKS_NONE); /* it was down before this server stood still */
+    ck_assert_ptr_nonnull(rows_said_find(&said, "cause=rests"));
+    rest(h, 60000, CW_LINKS_NONE, cw_links_of(CW_LINK_XP)); /* told already */
+    ck_assert_uint_eq(said.count, 0);
+    rest(h, 0, CW_LINKS_NONE, CW_LINKS_NONE);
+    ck_assert_ptr_nonnull(rows_said_find(&said, "severity=4 cause=rests link=+x"));
+    host_close(h);
+}
+END_TEST
+
+START_TEST(no_majority)
+{
+    struct host *h = town_open("torus { dims = 3x3x1; coordinate = all }");
+    town_settle(h, 9);
+    for (unsigned i = 3; i < 8; i++) {
+        ck_assert_int_eq(host_fail(host_server(h, i)), 0);
+    }
+    for (unsigned i = 0; i < 2000 && town_reach(h, 0) != 4; i++) {
+        turn(h, 1);
+    }
+    (void)look(h, 0);
+    ck_assert_ptr_nonnull(rows_said_find(&said, "severity=1 cause=no-majority text=4 of 9 servers are in view"));
+    ck_assert_ptr_nonnull(rows_said_find(&said, "do=start 1 of the others again (systemctl start cubewayd on "));
+    host_close(h);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(a_sound_torus_has_no_findings),
     SUITE_TEST(a_cable_that_is_out),
@@ -149,5 +201,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(a_server_that_reaches_nobody),
     SUITE_TEST(a_daemon_that_was_kept_waiting),
     SUITE_TEST(a_neighbour_of_another_wire_version),
+    SUITE_TEST(a_link_that_rests),
+    SUITE_TEST(no_majority),
 };
 SUITE_MAIN("doctor", tests)

@@ -122,6 +122,32 @@ START_TEST(another_cluster)
 }
 END_TEST
 
+/* Most links lead to servers that agree: this one is odd, and is not told to change the others. */
+START_TEST(the_odd_one)
+{
+    struct doctor d = begin();
+    struct daemon_config other = h->config;
+    other.timers.hello = CW_MS(4);
+    for (cw_link link = 0; link < 4; link++) {
+        d.info[link].committed = false;
+        d.info[link].heard = (struct ls_heard){.any = true, .server = d.info[link].expected, .cluster = 9};
+    }
+    doctor_stranger(&d, CW_LINK_XP);
+    expect("cause=cluster");
+    expect("do=set cluster = 9 in ");
+    for (cw_link link = 0; link < 4; link++) {
+        d.info[link].heard.cluster = 1;
+        d.info[link].heard.config_hash = config_hash(&other, torus_dims(&h->torus), h->mtu);
+    }
+    doctor_stranger(&d, CW_LINK_XM);
+    expect("do=set timers.hello = 4ms in ");
+    d.info[3].committed = true; /* three of six are no majority */
+    doctor_stranger(&d, CW_LINK_YP);
+    expect("do=on the machine at 0,1,0: set timers.hello = 10ms in ");
+    end(&d);
+}
+END_TEST
+
 START_TEST(another_configuration)
 {
     struct doctor d = begin();
@@ -137,25 +163,26 @@ START_TEST(another_configuration)
     heard.config_hash = config_hash(&other, torus_dims(&h->torus), h->mtu);
     d.info[CW_LINK_XP].heard = heard;
     doctor_stranger(&d, CW_LINK_XP);
-    expect("1,0,0 has timers { profile = fast }, and this server has others");
+    expect("1,0,0 has timers { profile = fast }, and 0,0,0 has others");
     other = h->config;
     other.timers.hello = CW_MS(4);
     heard.config_hash = config_hash(&other, torus_dims(&h->torus), h->mtu);
     d.info[CW_LINK_XP].heard = heard;
     doctor_stranger(&d, CW_LINK_XP);
-    expect("1,0,0 has timers.hello = 4ms, and this server has 10ms");
+    expect("1,0,0 has timers.hello = 4ms, and 0,0,0 has 10ms");
+    expect("do=on the machine at 1,0,0: set timers.hello = 10ms in its daemon's file, then: systemctl restart");
     heard.server =
         (cw_coord){1, 0, 2}; /* with other dims even a right cable seems to be wrong: not the cable is told */
     heard.config_hash = config_hash(&h->config, (cw_dims){3, 3, 2}, h->mtu);
     d.info[CW_LINK_XP].heard = heard;
     doctor_stranger(&d, CW_LINK_XP);
-    expect("1,0,2 has torus.dims = 3x3x2, and this server has 3x3x3");
+    expect("1,0,2 has torus.dims = 3x3x2, and 0,0,0 has 3x3x3");
     ck_assert_uint_eq(d.wrong, CW_LINKS_NONE);
     heard.server = (cw_coord){1, 0, 0};
     heard.config_hash = 12345;
     d.info[CW_LINK_XP].heard = heard;
     doctor_stranger(&d, CW_LINK_XP);
-    expect("the configurations of 1,0,0 and of this server differ in torus.dims, timers or mtu");
+    expect("1,0,0 has another configuration than 0,0,0: torus.dims, timers or mtu differ");
     end(&d);
 }
 END_TEST
@@ -163,5 +190,6 @@ END_TEST
 static const struct suite_test tests[] = {
     SUITE_TEST(plugs_that_are_exchanged),  SUITE_TEST(a_place_by_its_cables), SUITE_TEST(a_state_file_that_was_copied),
     SUITE_TEST(one_cable_is_only_a_cable), SUITE_TEST(another_cluster),       SUITE_TEST(another_configuration),
+    SUITE_TEST(the_odd_one),
 };
 SUITE_MAIN("doctor_cables", tests)

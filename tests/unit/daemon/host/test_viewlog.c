@@ -137,13 +137,13 @@ START_TEST(neighbours_that_do_not_come)
 }
 END_TEST
 
-static void try_stranger(const char *other, bool straight, const char *expected)
+static void try_stranger(const char *other, bool straight, const char *said, const char *expected)
 {
     struct shim *cable[2];
     ck_assert_int_eq(pair_open(cable, "blue cable", 1500, PAIR_DEPTH), 0);
     struct host *a = open_logged("torus { dims = 3x1x1; coordinate = '0,0,0' }", cable[0], NULL, NULL);
     struct host *b = open_logged(other, straight ? NULL : cable[1], straight ? cable[1] : NULL, NULL);
-    RUN_UNTIL(a, b, "msg=\"this cable leads to the wrong place\" server=0,0,0 link=+x", expected);
+    RUN_UNTIL(a, b, said, expected);
     close_logged(a);
     close_logged(b);
 }
@@ -151,12 +151,15 @@ static void try_stranger(const char *other, bool straight, const char *expected)
 START_TEST(strangers_are_named)
 {
     try_stranger("torus { dims = 3x1x1; coordinate = '2,0,0' }", true,
+                 "msg=\"another server or port is heard on this cable than belongs there\" server=0,0,0 link=+x",
                  "server 2,0,0 port -x was heard, expected server 1,0,0 port -x");
     try_stranger("torus { dims = 3x1x1; coordinate = '1,0,0' }", false,
+                 "next=\"cwctl doctor says whether a cable or a coordinate is wrong\"",
                  "server 1,0,0 port +x was heard, expected server 1,0,0 port -x");
     try_stranger("torus { dims = 3x1x1; coordinate = '1,0,0' } cluster = 9", true,
-                 "a server of cluster 9 was heard, ours is 1");
+                 "msg=\"this cable leads to another cluster\" server=0,0,0 link=+x", "a server of cluster 9 was heard, ours is 1");
     try_stranger("torus { dims = 3x1x1; coordinate = '1,0,0' } timers { hello = 11ms }", true,
+                 "msg=\"the neighbour on this cable has another configuration\" server=0,0,0 link=+x",
                  "server 1,0,0 has another configuration");
 }
 END_TEST

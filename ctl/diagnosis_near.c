@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/diagnosis_near.h"
+
+#include "ctl/remedy.h"
+
+#include <string.h>
+
+enum { NOTE = 4 };
+
+static const char *field(const struct message *m, const char *name)
+{
+    return message_get_text(m, name, "");
+}
+
+static bool same(const struct message *a, const char *x, const struct message *b, const char *y)
+{
+    return field(a, x)[0] != '\0' && strcmp(field(a, x), field(b, y)) == 0;
+}
+
+static bool is_any(const struct message *m, const char *const *causes)
+{
+    for (; *causes != NULL; causes++) {
+        if (strcmp(field(m, "cause"), *causes) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_doubtful(const struct message *m)
+{
+    static const char *const causes[] = {"deaf", "rests", "no-carrier", "carrier-lost", "flapping", NULL};
+    return is_any(m, causes);
+}
+
+bool diagnose_near_doubts(const struct rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        if (is_doubtful(rows->row[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Is that port among the names, which have spaces between them? */
+static bool lists(const char *names, const char *port)
+{
+    const char *at = port[0] != '\0' ? strstr(names, port) : NULL;
+    return at != NULL; /* "+x" is in no other name of a link */
+}
+
+/* What the server at the far end says of its own port there. */
+static const struct message *far_end(const struct rows *all, const struct message *f)
+{
+    static const char *const causes[] = {"interface-down", "interface-missing", "unconfigured", "mtu", "refused", NULL};
+    for (size_t i = 0; i < all->count; i++) {
+        const struct message *m = all->row[i];
+        bool end = same(m, "server", f, "expected") && same(m, "link", f, "expected_port");
+        bool own = end && is_any(m, causes) && !message_has(m, "seen");
+        bool switched = strcmp(field(m, "cause"), "switched-off") == 0 && same(m, "server", f, "expected") &&
+                        lists(field(m, "links_off"), field(f, "expected_port"));
+        if (own || (switched && strcmp(field(f, "cause"), "deaf") != 0)) {
+            return m;
+        }
+    }
+    return NULL;
+}
+
+static void replace(struct message *f, const struct message *m)
+{
+    static const char *const fields[] = {"server", "cause", "link", "text", "do", "where", "expected", "expected_port"};
+    char text[REMEDY_TEXT];
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        snprintf(text, sizeof text, "%s", field(m, fields[i]));
+        message_text(f, fields[i], text);
+    }
+    message_integer(f, "severity", message_get_integer(m, "severity", NOTE));
+    if (field(m, "where")[0] != '\0' && strncmp(field(m, "do"), "on ", 3) != 0) { /* it is to be typed over there */
+        snprintf(text, sizeof text, "on %s: %s", field(m, "where"), field(m, "do"));
+        message_text(f, "do", text);
+        message_text(f, "where", "");
+    }
+}
+
+static bool is_told(const struct rows *rows, const struct message *m)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        if (same(rows->row[i], "server", m, "server") && same(rows->row[i], "text", m, "text")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void diagnose_near(struct rows *rows, const struct rows *all)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        struct message *f = rows->row[i];
+        const struct message *m = is_doubtful(f) ? far_end(all, f) : NULL;
+        struct rows before = {rows->row, kept, kept};
+        if (m != NULL && is_told(&before, m)) {
+            message_close(f);
+            continue;
+        }
+        if (m != NULL) {
+            replace(f, m);
+        }
+        rows->row[kept++] = f;
+    }
+    rows->count = kept;
+}
+
+const char *diagnose_refused(const struct rows *all, const char *server)
+{
+    static const char *const causes[] = {"cluster", "settings", "version", "twin", NULL};
+    for (size_t i = 0; i < all->count; i++) {
+        const struct message *m = all->row[i];
+        bool mtu = strcmp(field(m, "cause"), "mtu") == 0 && message_has(m, "seen");
+        if ((mtu || is_any(m, causes)) && strcmp(field(m, "expected"), server) == 0) {
+            return field(m, "text");
+        }
+    }
+    return NULL;
+}

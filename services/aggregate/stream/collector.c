@@ -285,7 +285,8 @@ static uint32_t block_bytes(const struct collector *c, unsigned depth)
     for (size_t i = 0; i < stream_words(c->st); i++) {
         members += (uint64_t)__builtin_popcountll(c->members[i]);
     }
-    uint64_t bytes = c->bytes / members / ((uint64_t)PART * (depth + 1));
+    uint64_t mine = c->bytes / c->wish.partitions * c->count;
+    uint64_t bytes = mine / members / ((uint64_t)PART * (depth + 1));
     return bytes < LEAST ? LEAST : bytes > STREAM_BLOCK ? STREAM_BLOCK : (uint32_t)bytes;
 }
 
@@ -338,7 +339,7 @@ static void begin(struct collector *c)
     l.wish = c->wish;
     l.partitions = c->wish.partitions;
     l.each = c->each;
-    l.open = c->count == c->wish.partitions ? STREAM_OPEN : STREAM_OPEN / STREAM_ROOTS; /* several share the links */
+    l.open = c->count == c->wish.partitions ? STREAM_OPEN : 1; /* several roots share the links */
     l.servers = st->torus.servers;
     CHECK(stream_words(st) <= MESSAGE_SET_WORDS); /* stream_open() refuses a larger torus */
     memcpy(l.members, c->members, stream_words(st) * sizeof *l.members);
@@ -485,9 +486,11 @@ static void write(struct collector *c)
     if ((c->wish.flags & LETTER_CALLER) != 0) {
         c->state = COLLECTOR_HOLDS;
         tell_lead(c, 0, CW_SERVER_NONE);
-    } else {
-        result_write(c->result);
+        return;
     }
+    const struct letter l = {.kind = LETTER_COLLECTED, .run = c->lead, .attempt = c->round};
+    (void)stream_say(c->st, c->lead.root, &l); /* who does not hear of it waits for the result */
+    result_write(c->result);
 }
 
 /* The lead may have been forgotten, or have restarted. */

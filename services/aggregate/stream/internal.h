@@ -33,12 +33,14 @@
 #include "services/transport/transport.h"
 
 enum {
-    STREAM_RUNS = 32,        /* tasks, and junctions, at a time on a server */
+    STREAM_RUNS = 32,        /* tasks, and roots, at a time on a server */
     STREAM_LEADS = 8,        /* runs that were ordered at this server */
-    STREAM_ROOTS = 4,        /* roots of a run that collect at the same time */
-    STREAM_OPEN = 4,         /* partitions of a tree that are under way, of all roots of a run: with six trees 24 */
-    STREAM_WINDOW = 2,       /* blocks of a partition above a child */
+    STREAM_ROOTS = 32,       /* roots of a run that collect at the same time */
+    STREAM_JUNCTIONS = 256,  /* at a time on a server: one of each root */
+    STREAM_OPEN = 4,         /* partitions of a tree that are under way at one root; at several, one of each */
+    STREAM_WINDOW_MOST = 8,  /* blocks of a partition above a child; of long blocks as many as have room in 128 KiB */
     STREAM_BLOCK = 64 << 10, /* bytes of a block, at most */
+    STREAM_LENT = 16 << 10,  /* bytes of blocks on their way to a neighbour, beyond which no other one is sent */
     STREAM_PARTITIONS = 96,  /* of a run, if nothing else is said */
     STREAM_PARTS = 16,       /* of a run of several roots: so many and more of them together, six of each at least */
     STREAM_FOLDER = 500,
@@ -80,6 +82,8 @@ struct stream {
     cw_server self;
     uint64_t life; /* of this instance: drawn */
     uint32_t numbers;
+    size_t lent[CW_LINK_COUNT];         /* bytes of blocks that are on their way to the neighbour at that link */
+    struct list waiting[CW_LINK_COUNT]; /* flows whose next block waits until there is less */
     struct list tasks, junctions, collectors, copies, leads;
     unsigned task_count, junction_count, lead_count;
     uint64_t memory, memory_most;
@@ -147,10 +151,12 @@ CW_MUST_CHECK int flow_block(struct flow *f, const struct letter *l, cw_link chi
 void flow_told(struct flow *f, cw_link child);
 /* Merges and sends what can be. */
 void flow_pump(struct flow *f);
+/* Flows that wait for the link go on, as long as it takes more. */
+void flow_go_on(struct stream *st, cw_link link);
 /* Everything was sent, and taken. */
 bool flow_done(const struct flow *f);
 /* What a flow of so many inputs keeps in memory. */
-uint64_t flow_cost(unsigned inputs);
+uint64_t flow_cost(unsigned inputs, uint32_t each);
 
 /* ---- One attempt at one server ----------------------------------------------------------------------------------- */
 
@@ -353,7 +359,7 @@ struct refusal {
     bool writing;  /* not of its input, but of the result */
 };
 
-enum part_state { LEAD_PART_WAITS, LEAD_PART_COLLECTS, LEAD_PART_HELD };
+enum part_state { LEAD_PART_WAITS, LEAD_PART_COLLECTS, LEAD_PART_WRITES, LEAD_PART_HELD };
 
 /* A root, and what it has. */
 struct lead_part {
@@ -408,6 +414,8 @@ struct lead *lead_of_run(struct stream *st, const struct run_name *run);
 struct lead *lead_of_number(const struct stream *st, uint32_t number);
 /* A server has left the view. */
 void lead_down(struct lead *l, cw_server server);
+/* COLLECTED has come from a root. */
+void lead_collected(struct stream *st, const struct letter *l, cw_server root);
 void lead_cancel(struct lead *l);
 /* It ends with the next tick. */
 void lead_fail(struct lead *l, int status, cw_server who, bool at_root);

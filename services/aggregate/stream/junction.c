@@ -68,7 +68,7 @@ static int reserve(struct junction *j)
     for (cw_link tree = 0; tree < CW_LINK_COUNT; tree++) {
         const struct plan_tree *t = &j->plan.tree[tree];
         unsigned inputs = (unsigned)__builtin_popcount(t->children) + 1;
-        j->cost += t->in ? j->open_most * flow_cost(inputs) : 0;
+        j->cost += t->in ? j->open_most * flow_cost(inputs, j->each) : 0;
     }
     st->memory += j->cost;
     return st->memory > st->memory_most ? -ENOBUFS : 0;
@@ -87,7 +87,7 @@ int junction_begin(struct stream *st, const struct letter *l, struct collector *
     if (before != NULL) {
         junction_free(before); /* nothing of an earlier attempt counts any more (aggregate rule 21) */
     }
-    if (st->junction_count >= STREAM_RUNS || (st->trees == NULL && trees_open(&st->trees, &st->torus) < 0)) {
+    if (st->junction_count >= STREAM_JUNCTIONS || (st->trees == NULL && trees_open(&st->trees, &st->torus) < 0)) {
         return -ENOBUFS;
     }
     struct junction *j = calloc(1, sizeof *j);

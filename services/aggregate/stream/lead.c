@@ -388,11 +388,21 @@ static void begin_round(struct lead *l)
         uint32_t to = (uint32_t)((uint64_t)(i + 1) * l->wish.partitions / l->parts);
         l->part[i].first = from;
         l->part[i].count = to - from;
-        if (kept && l->part[i].state == LEAD_PART_COLLECTS) {
+        if (kept && l->part[i].state != LEAD_PART_HELD) {
             l->part[i].state = LEAD_PART_WAITS;
         }
     }
     order_more(l);
+}
+
+void lead_collected(struct stream *st, const struct letter *letter, cw_server root)
+{
+    struct lead *l = lead_of_run(st, &letter->run);
+    struct lead_part *p = l != NULL && l->round == letter->attempt && !l->over ? part_of(l, root) : NULL;
+    if (p != NULL && p->state == LEAD_PART_COLLECTS) {
+        p->state = LEAD_PART_WRITES;
+        order_more(l);
+    }
 }
 
 /* ---- What happens ------------------------------------------------------------------------------------------------ */

@@ -42,6 +42,7 @@ size_t letter_size(const struct letter *l)
     case LETTER_END:
     case LETTER_PROBE:
     case LETTER_COMMIT:
+    case LETTER_COLLECTED:
         return HEAD_BYTES;
     }
     return 0;
@@ -147,6 +148,7 @@ void letter_encode(const struct letter *l, uint8_t *out)
     case LETTER_END:
     case LETTER_PROBE:
     case LETTER_COMMIT:
+    case LETTER_COLLECTED:
         break;
     }
 }
@@ -274,6 +276,7 @@ static bool take_rest(struct reader *r, struct letter *l, uint16_t what)
         return what <= ERRNO_MOST;
     case LETTER_PROBE:
     case LETTER_COMMIT:
+    case LETTER_COLLECTED:
         return what == 0;
     }
     return false;

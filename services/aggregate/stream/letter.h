@@ -10,6 +10,7 @@
  *  PREPARED  24 records (8) | 32 bytes (8) | 40 line (8)
  *  ORDER     24 first | 28 count | 32 bytes (8) | 40 wish       from the lead to a root, a request; ORDERED answers
  *  ORDERED   24 who | 28 attempts | 32 keys (8) | 40 bytes (8)
+ *  COLLECTED                             from a root to the lead: its partitions are whole, others may have the links
  *  COPY      24 wish                     from a root to a server that gets the result, a request; ORDERED answers
  *  COMMIT                                from the lead to who writes: the result gets its name; ORDERED answers
  *  ANNOUNCE  24 partitions | 28 each | 32 bytes of combine (1) open (1) 0 (2) | 36 lead | 40 its life (8) | 48 its number
@@ -62,6 +63,7 @@ enum letter_kind {
     LETTER_PROBE = 10,
     LETTER_COPY = 11,
     LETTER_COMMIT = 12,
+    LETTER_COLLECTED = 13,
 };
 
 /* Flags of a wish. */

@@ -272,6 +272,9 @@ static int take_call(void *context, void *arg, const struct transport_message *t
         return from_root ? take_end(st, &l) : -EPROTO;
     case LETTER_VOID:
         return at_root ? take_void(st, &l) : -EPROTO;
+    case LETTER_COLLECTED:
+        lead_collected(st, &l, from);
+        return 0;
     case LETTER_PROBE:
         return from_root || at_root ? take_probe(st, &l) : -EPROTO;
     case LETTER_BLOCK:
@@ -353,6 +356,9 @@ static void soon(cw_svc *s, void *state, void *arg)
     st->soon = NULL;
     for (struct list_node *n = list_first(&st->junctions); n != NULL; n = list_next(&st->junctions, n)) {
         junction_sweep(container_of(n, struct junction, link));
+    }
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        flow_go_on(st, link);
     }
     tick_collectors(st);
     tick_leads(st);
@@ -522,7 +528,7 @@ static int open_transports(struct stream *st)
     struct transport_config edge = transport_config_default(AGGREGATE_PORT_STREAM, st);
     edge.message = take_block;
     edge.message_max = STREAM_BLOCK;
-    edge.messages_max = 2 * STREAM_WINDOW * CW_LINK_COUNT * STREAM_OPEN * STREAM_RUNS;
+    edge.messages_max = 2 * STREAM_WINDOW_MOST * CW_LINK_COUNT * STREAM_OPEN * STREAM_RUNS;
     edge.timeout = STREAM_LIMIT;
     struct transport_config call = transport_config_default(AGGREGATE_PORT_STREAM_CALL, st);
     call.message = take_call;
@@ -551,6 +557,9 @@ int stream_open(struct stream **out, cw_svc *s, struct dense *dense)
     }
     st->self = torus_id(&st->torus, cw_self(s));
     st->life = cw_random(s) | 1;
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        list_init(&st->waiting[link]);
+    }
     list_init(&st->tasks);
     list_init(&st->junctions);
     list_init(&st->collectors);

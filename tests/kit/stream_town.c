@@ -31,7 +31,7 @@ static int on_open(cw_svc *s, void *state)
 {
     static const char *const plain[] = {"data=/d", "spool=/s", NULL};
     s->options = town_options != NULL ? town_options : plain;
-    int rc = stream_open(&((struct town *)state)->st, s);
+    int rc = stream_open(&((struct town *)state)->st, s, NULL);
     s->asked = 0; /* whoever opens it knows of no options */
     return rc;
 }

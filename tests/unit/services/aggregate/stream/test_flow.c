@@ -12,6 +12,7 @@ enum { ALL = 0x1ff };
 static struct flow *open_one(struct fake_net *net, struct junction **j, cw_link *child)
 {
     struct letter l = {.kind = LETTER_ANNOUNCE, .run = {0, 77, 1}, .attempt = 1, .partitions = 5, .each = 4096};
+    l.open = STREAM_OPEN;
     l.servers = STREAM_TOWN;
     l.members[0] = 1 << 8;
     strcpy(l.wish.combine, "sum");

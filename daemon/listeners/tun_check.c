@@ -62,7 +62,8 @@ static void check_device(const struct daemon_config *config, const struct candid
     }
     const struct tun_wish wish = {.name = option_of(n->section, "device", TUNNEL_DEVICE),
                                   .place = known ? &place : NULL,
-                                  .force = strcmp(option_of(n->section, "force", "no"), "yes") == 0};
+                                  .force = strcmp(option_of(n->section, "force", "no"), "yes") == 0,
+                                  .netns = option_of(n->section, "netns", NULL)};
     if (place.stranger) {
         return;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/listeners/tun_device.h"
 
+#include "daemon/listeners/tun_netns.h"
 #include "daemon/listeners/tun_routes.h"
 #include "services/tunnel/limits.h"
 
@@ -39,7 +40,11 @@ __attribute__((format(printf, 3, 4))) static int refuse(char why[static TUN_DEVI
 
 const char *tun_fault_option(enum tun_fault fault)
 {
-    return fault == TUN_FAULT_DEVICE ? "device" : fault == TUN_FAULT_SUBNET ? "subnet" : "subnet6";
+    static const char *const names[] = {[TUN_FAULT_DEVICE] = "device",
+                                        [TUN_FAULT_SUBNET] = "subnet",
+                                        [TUN_FAULT_SUBNET6] = "subnet6",
+                                        [TUN_FAULT_NETNS] = "netns"};
+    return names[fault];
 }
 
 /* ---- Netlink ----------------------------------------------------------------------------------------------------- */
@@ -358,13 +363,11 @@ static int check_name(const char *name, char why[static TUN_DEVICE_WHY])
     return 0;
 }
 
-int tun_device_open(struct tun_device *out, const struct tun_wish *wish, enum tun_fault *fault,
-                    char why[static TUN_DEVICE_WHY])
+static int open_here(struct tun_device *out, const struct tun_wish *wish, enum tun_fault *fault,
+                     char why[static TUN_DEVICE_WHY])
 {
-    *out = (struct tun_device){.fd = -1};
     *fault = TUN_FAULT_DEVICE;
-    int rc = check_name(wish->name, why);
-    int fd = rc < 0 ? rc : open_tun(wish->name, &out->udp, why);
+    int rc, fd = open_tun(wish->name, &out->udp, why);
     if (fd < 0) {
         return fd;
     }
@@ -375,6 +378,35 @@ int tun_device_open(struct tun_device *out, const struct tun_wish *wish, enum tu
     }
     out->fd = fd;
     return 0;
+}
+
+/* Enters the namespace that is wished for. -errno, and *fault and why[]. */
+static int enter(struct tun_netns *n, const struct tun_wish *wish, enum tun_fault *fault,
+                 char why[static TUN_DEVICE_WHY])
+{
+    char problem[TUN_NETNS_WHY];
+    int rc = tun_netns_enter(n, wish->netns, problem);
+    if (rc < 0) {
+        *fault = TUN_FAULT_NETNS;
+        return refuse(why, rc, "device %s: %s", wish->name, problem);
+    }
+    return 0;
+}
+
+int tun_device_open(struct tun_device *out, const struct tun_wish *wish, enum tun_fault *fault,
+                    char why[static TUN_DEVICE_WHY])
+{
+    struct tun_netns n;
+    *out = (struct tun_device){.fd = -1};
+    *fault = TUN_FAULT_DEVICE;
+    int rc = check_name(wish->name, why);
+    rc = rc < 0 ? rc : enter(&n, wish, fault, why);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = open_here(out, wish, fault, why);
+    tun_netns_leave(&n);
+    return rc;
 }
 
 /* Is the interface a tun, and no tap? */
@@ -391,13 +423,9 @@ static bool is_tun(const char *name)
     return asked && strcmp(driver.driver, "tun") == 0 && strcmp(driver.bus_info, "tun") == 0;
 }
 
-int tun_device_check(const struct tun_wish *wish, enum tun_fault *fault, char why[static TUN_DEVICE_WHY])
+static int check_here(const struct tun_wish *wish, enum tun_fault *fault, char why[static TUN_DEVICE_WHY])
 {
-    *fault = TUN_FAULT_DEVICE;
-    int rc = check_name(wish->name, why);
-    if (rc < 0) {
-        return rc;
-    }
+    int rc;
     unsigned index = if_nametoindex(wish->name);
     if (index != 0 && !is_tun(wish->name)) {
         return refuse_taken(wish->name, why);
@@ -410,5 +438,19 @@ int tun_device_check(const struct tun_wish *wish, enum tun_fault *fault, char wh
     if (fd >= 0) {
         close(fd);
     }
+    return rc;
+}
+
+int tun_device_check(const struct tun_wish *wish, enum tun_fault *fault, char why[static TUN_DEVICE_WHY])
+{
+    struct tun_netns n;
+    *fault = TUN_FAULT_DEVICE;
+    int rc = check_name(wish->name, why);
+    rc = rc < 0 ? rc : enter(&n, wish, fault, why);
+    if (rc < 0) {
+        return rc == -EPERM ? -EACCES : rc; /* whoever asks has not the daemon's rights */
+    }
+    rc = check_here(wish, fault, why);
+    tun_netns_leave(&n);
     return rc;
 }

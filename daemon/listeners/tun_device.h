@@ -8,6 +8,8 @@
  * after all others: a machine with a default route of its own keeps it. It takes CAP_NET_ADMIN, so it is done before
  * the daemon gives up its rights; the descriptor needs none. The device goes with the descriptor, unless somebody had
  * made it before, as a persistent one.
+ *
+ * The thread that calls is in another network namespace for the time of the call, where one is wished for.
  */
 #ifndef DAEMON_LISTENERS_TUN_DEVICE_H
 #define DAEMON_LISTENERS_TUN_DEVICE_H
@@ -17,8 +19,8 @@
 enum { TUN_DEVICE_WHY = 320 };
 
 /* Which option of the service is at fault when a device cannot be had. */
-enum tun_fault { TUN_FAULT_DEVICE, TUN_FAULT_SUBNET, TUN_FAULT_SUBNET6 };
-/* "device", "subnet", "subnet6"; static. */
+enum tun_fault { TUN_FAULT_DEVICE, TUN_FAULT_SUBNET, TUN_FAULT_SUBNET6, TUN_FAULT_NETNS };
+/* "device", "subnet", "subnet6", "netns"; static. */
 const char *tun_fault_option(enum tun_fault fault);
 
 struct tun_wish {
@@ -27,6 +29,11 @@ struct tun_wish {
     const struct tunnel_place *place;
     /* The network may take addresses for which this machine has a route. */
     bool force;
+    /*
+     * The network namespace that the device is made in, with all that belongs to it: a name, as of ip-netns(8), or the
+     * absolute path of a namespace's file. NULL: the caller's own. To enter another one takes CAP_SYS_ADMIN.
+     */
+    const char *netns;
 };
 
 struct tun_device {

@@ -157,7 +157,10 @@ static int make_device(struct tun_door *d, struct host *h, const char *name, str
 {
     const char *force = host_option(h, d->network, "force"), *file = host_config(h)->file;
     const struct config_service *section = section_of(h, d->network);
-    const struct tun_wish wish = {name, &d->place, force != NULL && strcmp(force, "yes") == 0};
+    const struct tun_wish wish = {.name = name,
+                                  .place = &d->place,
+                                  .force = force != NULL && strcmp(force, "yes") == 0,
+                                  .netns = host_option(h, d->network, "netns")};
     char problem[TUN_DEVICE_WHY], key[CONFIG_KEY], place[160] = "";
     enum tun_fault fault;
     int rc = tun_device_open(out, &wish, &fault, problem);

@@ -179,6 +179,7 @@ static int open_service(cw_svc *s, void *state)
     t->self = cw_server_id(s, cw_self(s));
     t->servers = servers_of(cw_torus(s));
     const char *force = cw_option(s, "force"); /* what it means is the door's */
+    (void)cw_option(s, "netns");               /* likewise */
     (void)cw_option(s, "gateway_device");      /* likewise, of whoever makes rules of it */
     t->device = cw_option(s, "device");
     t->device = t->device != NULL ? t->device : TUNNEL_DEVICE;

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Networks of the lab beside the built-in one: each a job of its own, and what is granted to it."""
 
+import glob
 import os
+import subprocess
 
 import lab_kit
 from lab_kit import run
@@ -52,6 +54,39 @@ class Networks(lab_kit.Case):
         self.assertIn("Packet filtered", self.ping("10.80.2.1", code=1))
         run("ctl", "0,0,0", "job", "revoke", "blue", "blue")
         self.assertIn("Packet filtered", self.ping("10.80.1.1", code=1))
+
+    def test_namespaces(self):
+        """The device of a network in a network namespace: programs there have it, and those beside it have not."""
+        self.begin("2x1x1", "--tunnel", "--network", "blue")
+        # A namespace for as long as this program lives in it: a user of the server's, so to say.
+        user = subprocess.Popen([lab_kit.OPTIONS.cwlab, "exec", "0,0,0", "unshare", "--net", "sh", "-c",
+                                 "echo $$; exec sleep 600"], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(user.wait)
+        self.addCleanup(user.kill)
+        self.addCleanup(user.stdout.close)
+        pid = int(user.stdout.readline())
+        self.addCleanup(run, "exec", "0,0,0", "kill", str(pid), code=None)
+        inside = ["exec", "0,0,0", "nsenter", "--net=/proc/%d/ns/net" % pid]
+        conf, = glob.glob(os.path.join(self.folder, "*", "0,0,0.conf"))
+        with open(conf, encoding="ascii") as file:
+            text = file.read()
+
+        def begin_with(netns, code=0):
+            run("fail", "0,0,0")
+            with open(conf, "w", encoding="ascii") as file:
+                file.write(text.replace("job = 5001;", f'job = 5001; netns = "{netns}";'))
+            return run("restore", "0,0,0", code=code)
+
+        begin_with(f"/proc/{pid}/ns/net")
+        self.wait_all(2)
+        run(*inside, "ping", "-c", "1", "-W", "5", "10.80.1.1")
+        run("exec", "1,0,0", "ping", "-c", "1", "-W", "5", "10.80.0.1")
+        self.ping("10.64.1.1")
+        self.ping("-W", "1", "10.80.1.1", code=None)
+        self.assertNotIn("cw-blue", run("exec", "0,0,0", "ip", "link").stdout)
+        self.assertNotIn("cw0", run(*inside, "ip", "link").stdout)
+        said = lab_kit.ask("ctl", "0,0,0", "tunnel", "status", "--network", "blue")
+        self.assertEqual(said["netns"], f"/proc/{pid}/ns/net")
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ static int open_with(const char *name, bool force)
 {
     struct tunnel_place p = place();
     struct tun_device d;
-    const struct tun_wish wish = {name, &p, force};
+    const struct tun_wish wish = {.name = name, .place = &p, .force = force};
     int rc = tun_device_open(&d, &wish, &fault, why);
     return rc < 0 ? rc : d.fd;
 }
@@ -218,7 +218,9 @@ START_TEST(checked_in_advance)
 {
     struct tunnel_place p = place();
     netns_enter();
-    const struct tun_wish wish = {"cw0", &p, false}, bad = {"a b", &p, false}, taken = {"taken", &p, false};
+    const struct tun_wish wish = {.name = "cw0", .place = &p, .force = false},
+                          bad = {.name = "a b", .place = &p, .force = false},
+                          taken = {.name = "taken", .place = &p, .force = false};
     ck_assert_msg(tun_device_check(&wish, &fault, why) == 0, "%s", why);
     ck_assert_uint_eq(if_nametoindex("cw0"), 0);
     ck_assert_int_eq(tun_device_check(&bad, &fault, why), -EINVAL);
@@ -243,7 +245,7 @@ START_TEST(routes_outside)
     static uint8_t bytes[9000];
     struct tunnel_place p = place();
     struct tun_device d;
-    const struct tun_wish wish = {"cw0", &p, false};
+    const struct tun_wish wish = {.name = "cw0", .place = &p, .force = false};
     netns_enter();
     p.prefixes = 2;
     p.prefix[0] = (struct address_prefix){{.version = 4}, 0};

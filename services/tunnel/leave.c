@@ -86,6 +86,7 @@ int leave_open(struct tunnel *t)
     struct flows_config config = {.quantum = (uint32_t)cw_mtu(t->s),
                                   .memory_most = QUEUED_MOST,
                                   .codel = codel_of(t),
+                                  .mark_above = CW_NS(3 * leave_target(t).ns),
                                   .mark = mark,
                                   .drop = dropped,
                                   .context = t};

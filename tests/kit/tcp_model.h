@@ -3,9 +3,9 @@
  * tcp_model.h - one TCP connection as a network sees it: when segments are sent, and what is answered. For figures of
  * all to all in the simulator: thousands of connections in one process, no payload looked at.
  *
- * The sender has slow start from 10 segments and congestion avoidance with half the window at a loss (NewReno), selective
- * acknowledgements, losses found by time (RACK, RFC 8985: a segment is lost when one that was sent later by a quarter of
- * the least round trip has come), ECN (RFC 3168: half the window once a round trip), and a time-out from the measured
+ * The sender has slow start from 10 segments and congestion avoidance with half the window at a loss (NewReno),
+ * selective acknowledgements, losses found by time (RACK, RFC 8985: a segment is lost when one that was sent later by a
+ * quarter of the least round trip has come), ECN (RFC 3168: half the window once a round trip), and a time-out from the measured
  * round trip, at least 200 ms, that doubles. The receiver acknowledges every second segment, at once where something is
  * missing or marked, and otherwise after 40 ms. Numbers are Linux's.
  *
@@ -26,7 +26,7 @@ enum {
     TCP_BURST = 7,   /* segments of one packet */
 };
 
-/* Asks the owner to send segments at .. at + count - 1; first_cut: the packet says that the window was reduced (CWR). */
+/* Asks the owner to send segments at .. at + count - 1; reduced: the packet says that the window was (CWR). */
 struct tcp_send {
     void (*data)(void *context, uint32_t at, uint32_t count, bool reduced);
     /* An acknowledgement of all before `expected`, and of those after it whose bit is set; echo: marks came (ECE). */

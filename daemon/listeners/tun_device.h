@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tun_device.h - makes the device of a network: a tun with its addresses, its MTU and its routes.
+ * tun_device.h - makes the device of a network: a tun, or a tap, with its addresses, its MTU and its routes.
  *
  * The routes say by which device the network's subnets go, that TCP connections by it use ECN, so that marks of full
  * links reach them, and that these connections use CUBIC where the machine's default is an algorithm that ignores marks
@@ -34,6 +34,8 @@ struct tun_wish {
      * absolute path of a namespace's file. NULL: the caller's own. To enter another one takes CAP_SYS_ADMIN.
      */
     const char *netns;
+    /* A tap, with the MAC address that its address implies (services/tunnel/neighbour.h), in place of a tun. */
+    bool ethernet;
 };
 
 struct tun_device {

@@ -4,7 +4,7 @@
 
 #include "hosts/hosts.h"
 #include "services/tunnel/address.h"
-#include "services/tunnel/limits.h"
+#include "services/tunnel/packet/limits.h"
 #include "testbed/conf.h"
 #include "testbed/uplink.h"
 

@@ -10,9 +10,9 @@
 #include "base/bytes.h"
 #include "keyspace/torus.h"
 #include "nmu/book.h"
-#include "services/tunnel/checksum.h"
-#include "services/tunnel/limits.h"
 #include "services/tunnel/mutant.h"
+#include "services/tunnel/packet/checksum.h"
+#include "services/tunnel/packet/limits.h"
 #include "services/tunnel/tunnel.h"
 #include "simulator/world.h"
 #include "tcp_model.h"
@@ -290,7 +290,7 @@ static int load_open(cw_svc *s, void *state)
     }
     l->api->place(l->tunnel, &l->place);
     segment = l->place.mtu - HEADS;
-    const struct tunnel_door door = {true, door_write, door_flush, l};
+    const struct tunnel_door door = {.udp = true, .write = door_write, .flush_soon = door_flush, .context = l};
     int rc = l->api->attach(l->tunnel, &door);
     return rc < 0 ? rc : cw_timer_start(s, task.tick, on_tick, NULL) != NULL ? 0 : -ENOMEM;
 }

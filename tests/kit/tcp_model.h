@@ -5,9 +5,9 @@
  *
  * The sender has slow start from 10 segments and congestion avoidance with half the window at a loss (NewReno),
  * selective acknowledgements, losses found by time (RACK, RFC 8985: a segment is lost when one that was sent later by a
- * quarter of the least round trip has come), ECN (RFC 3168: half the window once a round trip), and a time-out from the measured
- * round trip, at least 200 ms, that doubles. The receiver acknowledges every second segment, at once where something is
- * missing or marked, and otherwise after 40 ms. Numbers are Linux's.
+ * quarter of the least round trip has come), ECN (RFC 3168: half the window once a round trip), and a time-out from
+ * the measured round trip, at least 200 ms, that doubles. The receiver acknowledges every second segment, at once
+ * where something is missing or marked, and otherwise after 40 ms. Numbers are Linux's.
  *
  * Segments are counted from 0; all are equally long. What a program does with a packet (addresses, heads, bytes) is the
  * owner's: send() below is told segments only. A selective acknowledgement has a bit for each segment of the window, so

@@ -27,6 +27,7 @@ enum tunnel_count {
     COUNT_PIECES_CAME,
     COUNT_JOINED,
     COUNT_MARKED,
+    COUNT_DEAF,
     COUNT_TOLD,
     COUNT_FULL,
     COUNT_CODEL,
@@ -71,6 +72,8 @@ struct tunnel {
     struct icmp_rate asks;         /* of machines' MAC addresses */
     struct strands strands;
     struct join *join; /* TUNNEL_JOINS of them */
+    /* By server, of its strands: marks on packets that cannot be marked (come.c). NULL: none came yet. */
+    struct codel (**deaf)[TUNNEL_STRANDS];
     bool flush_asked;
     struct leave_flow *seen; /* FLOWS of them, by the flow's queue; packets 0: none */
     /* Of the next piece, by server and strand. */
@@ -98,6 +101,8 @@ bool tunnel_unwrap(struct tunnel *t, uint8_t head[static TUNNEL_VNET_BYTES], con
  * time of a few frames on the slowest link whose rate is known.
  */
 cw_span leave_target(const struct tunnel *t);
+/* By what law queues signal: that target, and for how long it may be exceeded. */
+struct codel_limits leave_codel(const struct tunnel *t);
 /* Opened by -ENOMEM or 0. */
 CW_MUST_CHECK int leave_open(struct tunnel *t);
 void leave_close(struct tunnel *t);

@@ -77,7 +77,7 @@ cw_span leave_target(const struct tunnel *t)
     return CW_NS(target);
 }
 
-static struct codel_limits codel_of(const struct tunnel *t)
+struct codel_limits leave_codel(const struct tunnel *t)
 {
     cw_span target = leave_target(t);
     return (struct codel_limits){target, CW_NS(INTERVAL_OF_TARGETS * target.ns)};
@@ -94,7 +94,7 @@ int leave_open(struct tunnel *t)
 {
     struct flows_config config = {.quantum = (uint32_t)cw_mtu(t->s),
                                   .memory_most = memory_of(t),
-                                  .codel = codel_of(t),
+                                  .codel = leave_codel(t),
                                   .mark_above = CW_NS(3 * leave_target(t).ns),
                                   .mark = mark,
                                   .drop = dropped,

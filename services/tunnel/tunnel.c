@@ -23,6 +23,8 @@ static const struct metric counts[TUNNEL_COUNTS] = {
     [COUNT_PIECES_CAME] = {"pieces_came", "Pieces that came from other servers."},
     [COUNT_JOINED] = {"joined", "Pieces that were added to a packet, the first one of each included."},
     [COUNT_MARKED] = {"marked", "Pieces that waited too long on their way, and whose packets say so (ECN)."},
+    [COUNT_DEAF] = {"deaf", "Packets dropped because they waited too long on their way again and again, and cannot be "
+                            "marked."},
     [COUNT_TOLD] = {"told", "ICMP messages to programs on this server."},
     [COUNT_FULL] = {"full", "Packets dropped because the queues were full, or there was no memory."},
     [COUNT_CODEL] = {"codel", "Packets dropped because their flow's queue did not empty, and could not be marked."},

@@ -14,7 +14,7 @@
 #include "services/table.h"
 #include "services/trace/trace.h"
 #include "services/transport/transport.h"
-#include "services/tunnel/limits.h"
+#include "services/tunnel/packet/limits.h"
 #include "services/tunnel/tunnel.h"
 
 #include <string.h>

@@ -6,6 +6,7 @@
 #include "testbed/grants.h"
 #include "testbed/peer.h"
 #include "testbed/rotate.h"
+#include "testbed/uplink.h"
 #include "testbed/witness.h"
 
 #include <errno.h>
@@ -95,6 +96,12 @@ static int build_cables(struct keeper *k)
     return rc < 0 ? fail(k, why, 0) : 0;
 }
 
+static int build_uplink(struct keeper *k)
+{
+    int rc = uplink_start(&k->uplink, &k->lab, veth_namespace(k->veth, uplink_server(&k->lab)));
+    return rc < 0 ? fail(k, k->lab.uplink, rc) : 0;
+}
+
 static int build_crew(struct keeper *k)
 {
     k->daemons = k->lab.driver == LAB_PROCESS ? 1 : k->lab.torus.servers;
@@ -160,6 +167,9 @@ static int build(struct keeper *k)
     if (rc == 0 && k->lab.driver == LAB_NETNS) {
         rc = build_cables(k);
     }
+    if (rc == 0 && k->lab.uplink[0] != '\0') {
+        rc = build_uplink(k);
+    }
     if (rc == 0) {
         rc = build_crew(k);
     }
@@ -182,6 +192,9 @@ static void reap(struct keeper *k)
                 crew_ended(&k->crew[s], status);
                 keeper_note(k, "ended", s, "");
             }
+        }
+        if (k->uplink.pid == pid) {
+            crew_ended(&k->uplink, status);
         }
     }
 }
@@ -315,6 +328,7 @@ static void finish(struct keeper *k)
     for (cw_server s = 0; s < k->daemons && k->crew != NULL; s++) {
         (void)crew_kill(&k->crew[s], true);
     }
+    (void)crew_kill(&k->uplink, true);
     while (living(k) > 0 && waitpid(-1, NULL, 0) > 0) {
     }
     for (unsigned i = 0; i < KEEPER_CLIENTS; i++) {

@@ -13,7 +13,7 @@ AGGREGATE, AGGREGATE_DENSE = "services/aggregate", "services/aggregate/dense"
 AGGREGATE_ORDER, AGGREGATE_SORTED = "services/aggregate/order", "services/aggregate/sorted"
 AGGREGATE_STREAM, AGGREGATE_QUERY = "services/aggregate/stream", "services/aggregate/query"
 MEMCACHED, KVCACHE_DATA = "services/kvcache/memcached", "services/kvcache/data"
-TUNNEL = "services/tunnel"
+TUNNEL, TUNNEL_PACKET = "services/tunnel", "services/tunnel/packet"
 CAST, GROUP, FILE = "services/multicast/cast", "services/multicast/group", "services/multicast/file"
 SCENARIO, CAPTURE, CONF, HOSTS = "scenario", "formats/capture", "formats/conf", "formats/hosts"
 SEAL, JOBFILE = "formats/seal", "formats/jobfile"
@@ -71,7 +71,8 @@ FOLDERS = (
     Folder(CAST, 4, CAST, (*GROUND, REPLY), False),
     Folder(GROUP, 4, GROUP, (*GROUND, REPLY, CAST), False),
     Folder(FILE, 4, FILE, (*GROUND, REPLY, CAST), False),
-    Folder(TUNNEL, 4, TUNNEL, (CONTRACTS, BASE, REPLY), False),
+    Folder(TUNNEL_PACKET, 4, TUNNEL_PACKET, (CONTRACTS, BASE), False),
+    Folder(TUNNEL, 4, TUNNEL, (CONTRACTS, BASE, REPLY, TUNNEL_PACKET), False),
     Folder(MEMCACHED, 4, MEMCACHED, (CONTRACTS, BASE, KVCACHE), False),
     Folder(MULTICAST, 4, MULTICAST, (CONTRACTS, BASE, REPLY, CAST, GROUP, FILE), False),
     Folder(AGGREGATE_DENSE, 4, AGGREGATE_DENSE, (*GROUND, REPLY, TRANSPORT), False),
@@ -84,7 +85,7 @@ FOLDERS = (
            (CONTRACTS, BASE, REPLY, AGGREGATE_DENSE, AGGREGATE_ORDER, AGGREGATE_STREAM, AGGREGATE_QUERY), False),
     Folder(SERVICE_LIST, 4, SERVICE_LIST,
            (CONTRACTS, BASE, NMU, TRANSPORT, PING, BENCH, TRACE, INQUIRY, SERVICE_JOBS, KVCACHE, CAST, MULTICAST,
-            AGGREGATE, AGGREGATE_DENSE, TUNNEL),
+            AGGREGATE, AGGREGATE_DENSE, TUNNEL_PACKET, TUNNEL),
            False),
     Folder(SCENARIO, 4, SCENARIO, (*GROUND, SETTING, CORE, COMMANDLINE), False),
     Folder(SIMULATOR, 5, SIMULATOR, (*GROUND, STORAGE, WIRE, CORE, NMU, SCENARIO), False),
@@ -98,13 +99,14 @@ FOLDERS = (
     Folder(DOCTOR, 5, DOCTOR, (*GROUND, WIRE, BOOT, INQUIRY, CONFIG, HOST), False),
     Folder(DAEMON_COMMANDS, 5, DAEMON_COMMANDS,
            (*GROUND, LINKSTATE, BOOT, NMU, INQUIRY, SERVICE_LIST, CONTROL, HOST, DOCTOR), False),
-    Folder(LISTENERS, 5, LISTENERS, (CONTRACTS, BASE, MEMCACHED, TUNNEL, CONTROL, HOST), False),
+    Folder(LISTENERS, 5, LISTENERS, (CONTRACTS, BASE, MEMCACHED, TUNNEL_PACKET, TUNNEL, CONTROL, HOST), False),
     Folder(DAEMON, 5, DAEMON,
            (CONTRACTS, BOOT, SHIM, COMMANDLINE, SERVICE_LIST, CONFIG, HOST, DAEMON_COMMANDS, LISTENERS), False),
     Folder(CTL, 5, CTL, (CONTRACTS, BASE, CAPTURE, COMMANDLINE, HOSTS, SEAL, JOBFILE, MESSAGE), False),
     Folder(TESTBED, 5, TESTBED,
            (*GROUND, LINKSTATE, NMU, SEAL, JOBFILE, MESSAGE, BENCH, SERVICE_LIST, SCENARIO), False),
-    Folder(CWLAB, 5, CWLAB, (CONTRACTS, BASE, WIRE, COMMANDLINE, HOSTS, MESSAGE, TUNNEL, SERVICE_LIST, SCENARIO,
+    Folder(CWLAB, 5, CWLAB, (CONTRACTS, BASE, WIRE, COMMANDLINE, HOSTS, MESSAGE, TUNNEL_PACKET, TUNNEL,
+            SERVICE_LIST, SCENARIO,
             TESTBED),
            False),
 )

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/tunnel/cause.h"
+#include "services/tunnel/packet/cause.h"
 
 #include "base/check.h"
 
@@ -22,6 +22,7 @@ static const struct {
     [TUNNEL_TOO_BIG] = {"too-big", "The packet is longer than what one frame takes."},
     [TUNNEL_UNREACHABLE] = {"unreachable", "The destination's server cannot be reached now."},
     [TUNNEL_DAMAGED] = {"damaged", "The sum of a piece is wrong."},
+    [TUNNEL_FRAME] = {"frame", "An Ethernet frame is neither IP nor ARP, or for a machine outside of this network."},
 };
 
 const char *tunnel_cause_name(enum tunnel_cause cause)

@@ -6,10 +6,10 @@
  * at fields below `heads` need not ask again. IPv4: the checksum of the head is right. Nothing is said of transport
  * checksums.
  */
-#ifndef SERVICES_TUNNEL_IP_H
-#define SERVICES_TUNNEL_IP_H
+#ifndef SERVICES_TUNNEL_PACKET_IP_H
+#define SERVICES_TUNNEL_PACKET_IP_H
 
-#include "services/tunnel/cause.h"
+#include "services/tunnel/packet/cause.h"
 
 #include <stdbool.h>
 #include <stddef.h>

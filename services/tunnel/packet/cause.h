@@ -3,8 +3,8 @@
  * cause.h - why the tunnel drops a packet. Every dropped packet has one cause and is counted under it; operators see
  * the names.
  */
-#ifndef SERVICES_TUNNEL_CAUSE_H
-#define SERVICES_TUNNEL_CAUSE_H
+#ifndef SERVICES_TUNNEL_PACKET_CAUSE_H
+#define SERVICES_TUNNEL_PACKET_CAUSE_H
 
 enum tunnel_cause {
     TUNNEL_GOOD = 0,
@@ -26,6 +26,7 @@ enum tunnel_cause {
     TUNNEL_PROHIBITED,  /* the NMU lets nothing go there */
     TUNNEL_NO_GATEWAY,  /* the destination is outside, and no gateway can be reached now */
     TUNNEL_DAMAGED,     /* a piece whose sum is wrong */
+    TUNNEL_FRAME,       /* an Ethernet frame that is not the network's */
     TUNNEL_CAUSES,
 };
 

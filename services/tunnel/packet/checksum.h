@@ -9,8 +9,8 @@
  * packets of a tun mostly are, the checksum field holds the folded sum of the pseudo-head, not complemented: whoever
  * sums the transport head and the payload with that field in it, and complements the sum, has the checksum.
  */
-#ifndef SERVICES_TUNNEL_CHECKSUM_H
-#define SERVICES_TUNNEL_CHECKSUM_H
+#ifndef SERVICES_TUNNEL_PACKET_CHECKSUM_H
+#define SERVICES_TUNNEL_PACKET_CHECKSUM_H
 
 #include <stddef.h>
 #include <stdint.h>

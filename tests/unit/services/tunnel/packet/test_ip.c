@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/tunnel/ip.h"
+#include "services/tunnel/packet/ip.h"
 
 #include "base/bytes.h"
 #include "ip_kit.h"
-#include "services/tunnel/checksum.h"
+#include "services/tunnel/packet/checksum.h"
 #include "suite.h"
 
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/tunnel/vnet.h"
+#include "services/tunnel/packet/vnet.h"
 
 #include "base/bytes.h"
 #include "ip_kit.h"
-#include "services/tunnel/limits.h"
+#include "services/tunnel/packet/limits.h"
 #include "suite.h"
 
 #include <string.h>

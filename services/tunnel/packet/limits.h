@@ -2,8 +2,8 @@
 /*
  * limits.h - the sizes and counts of the tunnel, on one screen.
  */
-#ifndef SERVICES_TUNNEL_LIMITS_H
-#define SERVICES_TUNNEL_LIMITS_H
+#ifndef SERVICES_TUNNEL_PACKET_LIMITS_H
+#define SERVICES_TUNNEL_PACKET_LIMITS_H
 
 enum {
     /* The job of the network that is built in, and the one port of every network. */

@@ -9,10 +9,10 @@
  * The head is not believed: of what it says only the gso size and "the checksum is partial" are taken, and only where
  * the packet itself bears them out. All else is computed from the packet.
  */
-#ifndef SERVICES_TUNNEL_VNET_H
-#define SERVICES_TUNNEL_VNET_H
+#ifndef SERVICES_TUNNEL_PACKET_VNET_H
+#define SERVICES_TUNNEL_PACKET_VNET_H
 
-#include "services/tunnel/ip.h"
+#include "services/tunnel/packet/ip.h"
 
 /* The smallest segments that Linux cuts TCP into (TCP_MIN_GSO_SIZE), and the most that it cuts UDP into. */
 enum { OFFLOAD_TCP_LEAST = 8, OFFLOAD_UDP_SEGMENTS = 128 };
@@ -35,6 +35,12 @@ enum tunnel_cause vnet_read(const uint8_t *head, uint8_t *packet, const struct i
 
 /* Writes the head for a packet that has what `offload` says, which offload_fits(). */
 void vnet_write(const struct ip_packet *p, const struct offload *offload, uint8_t *head);
+
+/*
+ * A head speaks of what begins with so many bytes more, or less (negative), before the packet: an Ethernet head.
+ * TUNNEL_OFFLOAD: the place where sums begin would be before the packet.
+ */
+enum tunnel_cause vnet_shift(uint8_t *head, int bytes);
 
 /*
  * Can a packet be so? Partial are TCP, and UDP whose datagram fills the packet; a gso size goes with partial ones whose

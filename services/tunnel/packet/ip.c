@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/tunnel/ip.h"
+#include "services/tunnel/packet/ip.h"
 
-#include "services/tunnel/checksum.h"
-#include "services/tunnel/limits.h"
+#include "services/tunnel/packet/checksum.h"
+#include "services/tunnel/packet/limits.h"
 
 #include "base/bytes.h"
 

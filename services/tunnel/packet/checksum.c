@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/tunnel/checksum.h"
+#include "services/tunnel/packet/checksum.h"
 
 #include "base/bytes.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/tunnel/cause.h"
+#include "services/tunnel/packet/cause.h"
 #include "suite.h"
 
 #include <ctype.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/tunnel/vnet.h"
+#include "services/tunnel/packet/vnet.h"
 
-#include "services/tunnel/checksum.h"
+#include "services/tunnel/packet/checksum.h"
 
 #include "base/bytes.h"
 
@@ -73,6 +73,20 @@ enum tunnel_cause vnet_read(const uint8_t *head, uint8_t *packet, const struct i
     } else if ((head[0] & NEEDS_SUM) != 0) {
         checksum_complete(packet, p->length, start, offset);
     }
+    return TUNNEL_GOOD;
+}
+
+enum tunnel_cause vnet_shift(uint8_t *head, int bytes)
+{
+    if ((head[0] & NEEDS_SUM) == 0) {
+        return TUNNEL_GOOD;
+    }
+    int start = get_le16(head + 6) + bytes, heads = get_le16(head + 2);
+    if (start < 0) {
+        return TUNNEL_OFFLOAD;
+    }
+    put_le16(head + 6, (uint16_t)start);
+    put_le16(head + 2, (uint16_t)(heads == 0 || heads + bytes < 0 ? 0 : heads + bytes));
     return TUNNEL_GOOD;
 }
 

@@ -75,7 +75,8 @@ typedef struct cw_store_request {
 typedef struct cw_store_result {
     size_t size;
     cw_store_status status;
-    uint64_t version; /* OK: of the value read or written, or of the delete; CONFLICT: the one there */
+    /* OK: of the value read or written, or of the delete. CONFLICT: the one there. NOT_FOUND: of the delete; 0: never */
+    uint64_t version;
     uint32_t flags;   /* GET and HEAD */
     const uint8_t *value; /* GET: borrowed for the call */
     size_t value_length;  /* GET and HEAD */

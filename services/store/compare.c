@@ -109,8 +109,7 @@ static void bury(struct store_lead *lead, const struct store_name *name)
     struct store_register *r = store_register_new(name, 0);
     if (r != NULL) {
         r->tag = store_writing_tag(lead);
-        r->version = r->tag.n;
-        r->deleted = true;
+        r->deleted = true; /* and of no version: it never was */
         store_note(lead->store, STORE_COUNT_REPAIRED);
         (void)!store_writing_begin(lead, r, NULL, NULL);
     }

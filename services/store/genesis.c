@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OFFER_S = 10, WORD_MS = 500, WORD_RETRIES = 3, WINDOW = 64, LEARN_MS = 300, SHOWN = 8 };
+enum { OFFER_S = 10, WORD_MS = 500, WORD_RETRIES = 3, WINDOW = 64, LEARN_MS = 300, LEARN_OTHERS = 6, LEARN_AGAIN_MS = 1000, SHOWN = 8 };
 
 enum step { STEP_OFFER, STEP_RECORD, STEP_CANCEL };
 
@@ -172,6 +172,14 @@ static void take_offer(struct store *s, const struct store_word *w, uint32_t cal
     say(s, call, &answer);
 }
 
+/* Who is asked of what it does not know asks as well: of servers that started again together, one finds out, then all. */
+static void wonder(struct store *s)
+{
+    if (s->of.id == 0 && cw_time_since(cw_now(s->svc), s->learned_last).ns >= CW_MS(LEARN_AGAIN_MS).ns) {
+        store_genesis_learn(s);
+    }
+}
+
 /* 0, or why this server is not of the class. */
 static int take_record(struct store *s, const struct store_word *w)
 {
@@ -206,6 +214,7 @@ void store_genesis_word(struct store *s, const uint8_t *bytes, size_t size, cons
         answer.store_id = s->store_id;
         break;
     case STORE_WORD_ASK:
+        wonder(s);
         answer.kind = s->of.id != 0 ? STORE_WORD_RECORD : STORE_WORD_NOBODY;
         answer.of = s->of;
         break;
@@ -252,9 +261,14 @@ void store_genesis_learn(struct store *s)
     if (s->learning > 0) {
         return;
     }
+    s->learned_last = cw_now(s->svc);
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         cw_link_info info = {.size = sizeof info};
         cw_server there = cw_link_get(s->svc, link, &info) == 0 ? cw_server_id(s->svc, info.neighbour) : s->self;
+        s->learning += there != s->self && send(s, there, &ask, &options, learned, NULL) == 0;
+    }
+    for (unsigned i = 0; i < LEARN_OTHERS; i++) {
+        cw_server there = (cw_server)cw_random_below(s->svc, s->torus.servers);
         s->learning += there != s->self && send(s, there, &ask, &options, learned, NULL) == 0;
     }
     if (s->learning == 0) {

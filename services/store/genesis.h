@@ -8,7 +8,7 @@
  * while the agreement stands: of two classes that are made at the same time at most one is. The first members of each
  * shard are the first servers of its sequence, and there are no others so far.
  *
- * A server that starts later, or again, learns the class of its neighbours. It is no member then: its id is another.
+ * A server that starts later, or again, learns the class of its neighbours and of some others. It is no member then: its id is another.
  */
 #ifndef SERVICES_STORE_GENESIS_H
 #define SERVICES_STORE_GENESIS_H
@@ -17,7 +17,7 @@
 
 /* An operator's order. As on_command(): 1, the request is answered later. */
 int store_genesis_create(struct store *s, cw_request *r, const char *name, unsigned copies);
-/* Asks the neighbours which class there is; store_asker_class_known() follows, perhaps from within. */
+/* Asks neighbours and some others which class there is; store_asker_class_known() follows, perhaps from within. */
 void store_genesis_learn(struct store *s);
 /* A packet to the operators' port. */
 void store_genesis_word(struct store *s, const uint8_t *bytes, size_t size, const cw_rx *rx);

@@ -118,6 +118,7 @@ struct store {
     cw_time offer_ends;
     struct store_genesis *genesis; /* asked for here; NULL: none */
     unsigned learning;             /* servers that are being asked for the class */
+    cw_time learned_last;          /* when they were asked */
 
     struct list questions;
     size_t question_count;

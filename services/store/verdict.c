@@ -35,7 +35,8 @@ struct store_verdict store_verdict_of(const struct store_register *have, const s
 {
     uint64_t there = have != NULL && !have->deleted ? have->version : 0;
     if (!is_write(o)) {
-        return (struct store_verdict){STORE_VERDICT_SAY, there != 0 ? CW_STORE_OK : CW_STORE_NOT_FOUND, there};
+        return (struct store_verdict){STORE_VERDICT_SAY, there != 0 ? CW_STORE_OK : CW_STORE_NOT_FOUND,
+                                      have != NULL ? have->version : 0};
     }
     const struct store_noted *before = noted(have, o);
     if (before != NULL && !STORE_MUTANT(NO_MEMORY)) {
@@ -49,7 +50,7 @@ struct store_verdict store_verdict_of(const struct store_register *have, const s
         return refusal(o, CW_STORE_CONFLICT, there);
     }
     if (o->op == CW_STORE_DELETE && there == 0) {
-        return refusal(o, CW_STORE_NOT_FOUND, 0);
+        return refusal(o, CW_STORE_NOT_FOUND, have != NULL ? have->version : 0);
     }
     return (struct store_verdict){STORE_VERDICT_WRITE, CW_STORE_OK, 0};
 }
@@ -94,7 +95,7 @@ struct store_register *store_verdict_write(const struct store_register *have, co
     if (!anew && have != NULL) {
         copy_state(r, have);
     } else {
-        r->version = tag.n;
+        r->version = anew ? tag.n : 0; /* a note about a name that never was leaves it so */
         r->deleted = !put;
         r->flags = put ? o->flags : 0;
     }

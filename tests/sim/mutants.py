@@ -92,6 +92,7 @@ PARTS = {
     "query": Part("services/aggregate/query/mutant.h", 16),
     # 16 is of the whole service, which that world does not have.
     "tunnel": Part("services/tunnel/mutant.h", 40, unit="mutants_tunnel_come", special=(Case((16,), UNIT, True),)),
+    "store": Part("services/store/mutant.h", 60),
     "groups": Part("services/multicast/group/mutant.h", 8,
                    untried={number: "unit tests find it, worlds hardly ever" for number in (3, 4)}),
 }

@@ -35,7 +35,7 @@ enum {
     STORE_QUESTIONS_MOST = 65536, /* asked at this server and not answered yet */
     STORE_SERVING_MOST = 4096,    /* operations at this server as leader that are not answered yet */
     STORE_KEY_MOST = 64,          /* of these, waiting for one name's write */
-    STORE_HINTS = 256,            /* shards of which the asker remembers who led */
+    STORE_HINTS = 1024,           /* shards of which the asker remembers who led */
 };
 
 enum store_count {

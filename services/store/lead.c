@@ -69,9 +69,17 @@ static void heard_promise(struct store_lead *lead, unsigned member, const struct
 
 /* ---- Phases ------------------------------------------------------------------------------------------------------ */
 
-static bool has_majority(const struct store_lead *lead)
+/* A majority is enough; who else is in view is waited for a moment, so that it does not begin by lagging. */
+static bool has_promises(const struct store_lead *lead)
 {
-    return (unsigned)__builtin_popcount(lead->promised) >= store_lead_majority(lead);
+    unsigned silent = 0;
+    for (unsigned m = 0; m < lead->shard->count; m++) {
+        silent |= store_lead_sees(lead, m) ? 1u << m : 0;
+    }
+    silent &= ~lead->promised;
+    cw_span waited = cw_time_since(cw_now(lead->store->svc), lead->begun);
+    return (unsigned)__builtin_popcount(lead->promised) >= store_lead_majority(lead) &&
+           (silent == 0 || waited.ns >= lead->store->limits.tick.ns);
 }
 
 /* True when all voters have been compared with. */
@@ -129,7 +137,7 @@ static void open_shard(struct store_lead *lead)
 
 void store_lead_go_on(struct store_lead *lead)
 {
-    if (lead->phase == STORE_PHASE_PREPARING && has_majority(lead)) {
+    if (lead->phase == STORE_PHASE_PREPARING && has_promises(lead)) {
         lead->voters = lead->promised;
         lead->compared = 1u << lead->shard->me;
         lead->lagging = store_lead_all(lead) & ~lead->voters;

@@ -226,7 +226,8 @@ static const struct command table[] = {
      "rest. Exit code 1: no keys were read.",
      "  cwctl kv hot\n  cwctl kv hot 50 --json", "", 0, 1, NULL, NULL, NULL, run_kv_hot},
     {"store create", "NAME", "make the store, on all servers of the torus, once",
-     "NAME: memory. Every server has to be up and run service store; otherwise nothing is made, and the servers that did "
+     "NAME: memory. Every server has to be up and run service store; otherwise nothing is made, and the servers that "
+     "did "
      "not agree are named.",
      "  cwctl store create memory --r 3", "r", 1, 1, NULL, NULL, NULL, run_store_create},
     {"store get", "KEY", "write a value of the store to standard output, as it is",
@@ -246,17 +247,16 @@ static const struct command table[] = {
     {"store cas", "KEY VERSION [VALUE | -]", "put a value if that is the version there (compare and set)",
      "Exit codes as of store put; 2: the version there is another, and shown.", "  cwctl store cas greeting 12 bye",
      "job file flags", 2, 3, NULL, NULL, NULL, run_store_cas},
-    {"store insert", "KEY [VALUE | -]", "put a value if there is none",
-     "Exit codes as of store put; 2: there is one.", "  cwctl store insert lock me", "job file flags", 1, 2, NULL, NULL,
-     NULL, run_store_insert},
+    {"store insert", "KEY [VALUE | -]", "put a value if there is none", "Exit codes as of store put; 2: there is one.",
+     "  cwctl store insert lock me", "job file flags", 1, 2, NULL, NULL, NULL, run_store_insert},
     {"store delete", "KEY", "take a value out of the store", "Exit codes as of store put; 1: there was none.",
      "  cwctl store delete greeting", "job if-version", 1, 1, NULL, NULL, NULL, run_store_delete},
     {"store status", "", "the store as this server knows it",
      "MEMBER OF: so many shards have a copy here. LEADS: of these, this server serves so many. SHORT: of those that it "
      "leads, so many have a member that has missed writes. LOST: members of its shards that it has found to have "
      "started again, with nothing. --json has every number.",
-     "  cwctl store status\n  cwctl --lab demo --node all store status --json | jq '{server, registers}'", "", 0, 0, NULL,
-     NULL, NULL, run_store_status},
+     "  cwctl store status\n  cwctl --lab demo --node all store status --json | jq '{server, registers}'", "", 0, 0,
+     NULL, NULL, NULL, run_store_status},
     {"store explain", "KEY", "which shard a name is in, and which servers keep it",
      "ROLE: as far as this server knows. VERSION: of what this server itself keeps.", "  cwctl store explain greeting",
      "job", 1, 1, NULL, NULL, NULL, run_store_explain},

@@ -22,9 +22,8 @@
 
 /* Behind them those that nobody runs unasked, whose jobs and grants are there all the same. */
 static const cw_service *const services[] = {
-    &ping_service,    &bench_service,     &trace_service,     &jobs_service,    &transport_service,
-    &kvcache_service, &multicast_service, &aggregate_service, &inquiry_service, &tunnel_service,
-    &store_service,
+    &ping_service,      &bench_service,     &trace_service,   &jobs_service,   &transport_service, &kvcache_service,
+    &multicast_service, &aggregate_service, &inquiry_service, &tunnel_service, &store_service,
 };
 enum { ALL = sizeof services / sizeof *services, ON_DEMAND = 2, SERVICES = ALL - ON_DEMAND };
 

@@ -13,8 +13,8 @@
  *    answer, in one order that all agree on. Two names are two histories.
  *  - A version is never used twice for one name, and grows with every write, also over delete and put again. It does
  *    not grow by one: compare for equality only.
- *  - What was acknowledged is in the memory of every member of the name's shard that was live, at least of a majority.
- *    It survives the loss of fewer than half of them. It does not survive a loss of power.
+ *  - What was acknowledged is in the memory of every member of the name's shard that was live and had missed nothing,
+ *    at least of a majority. It survives the loss of fewer than half of them, and no loss of power.
  *  - Every status but CW_STORE_UNKNOWN is definite: a write that ended otherwise than CW_STORE_OK was not done and never
  *    will be. UNKNOWN: it was done, or will be once, or never; never twice.
  *  - A job sees its own names only.
@@ -60,24 +60,24 @@ typedef enum cw_store_status {
 typedef struct cw_store_request {
     size_t size; /* CW_STORE_REQUEST_INIT */
     cw_store_op op;
-    cw_job job; /* whose name it is */
+    cw_job job;       /* whose name it is */
     const void *name; /* 1..CW_STORE_NAME_MAX bytes, any. Names that begin with the same {tag} share a shard */
     size_t name_length;
     const void *value; /* PUT: 0..CW_STORE_VALUE_MAX bytes; may be NULL when there are none */
     size_t value_length;
-    uint32_t flags; /* PUT: kept beside the value, for the user */
+    uint32_t flags;   /* PUT: kept beside the value, for the user */
     bool conditional; /* PUT, DELETE: only if the version there is `version`; */
     uint64_t version; /* 0: only if there is no value (insert) */
-    cw_span timeout; /* until when an answer is of use; 0: 5 s; at most 1 h */
+    cw_span timeout;  /* until when an answer is of use; 0: 5 s; at most 1 h */
 } cw_store_request;
 #define CW_STORE_REQUEST_INIT .size = sizeof(cw_store_request)
 
 typedef struct cw_store_result {
     size_t size;
     cw_store_status status;
-    /* OK: of the value read or written, or of the delete. CONFLICT: the one there. NOT_FOUND: of the delete; 0: never */
+    /* OK: of the value read, or of the write. CONFLICT: the one there. NOT_FOUND: of the delete; 0: there never was */
     uint64_t version;
-    uint32_t flags;   /* GET and HEAD */
+    uint32_t flags;       /* GET and HEAD */
     const uint8_t *value; /* GET: borrowed for the call */
     size_t value_length;  /* GET and HEAD */
 } cw_store_result;

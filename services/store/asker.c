@@ -281,9 +281,8 @@ static void go(struct question *q)
     }
     cw_server target = q->named != CW_SERVER_NONE && in_view(q, q->named) ? q->named : next_member(q);
     q->named = CW_SERVER_NONE;
-    int rc = target != CW_SERVER_NONE
-                 ? send(q, target, left.ns < s->limits.attempt.ns ? left : s->limits.attempt)
-                 : -ENETUNREACH;
+    int rc = target != CW_SERVER_NONE ? send(q, target, left.ns < s->limits.attempt.ns ? left : s->limits.attempt)
+                                      : -ENETUNREACH;
     if (rc == -EACCES) {
         finish_with(q, CW_STORE_DENIED);
     } else if (rc < 0) {
@@ -329,8 +328,7 @@ static int check(const struct store *s, const cw_store_request *r)
     if (r->size < sizeof *r || r->op < CW_STORE_GET || r->op > CW_STORE_DELETE || r->job == 0 || r->name == NULL ||
         r->name_length < 1 || r->name_length > CW_STORE_NAME_MAX || (!writes && r->conditional) ||
         (!r->conditional && r->version != 0) || (r->op != CW_STORE_PUT && (r->value_length > 0 || r->flags != 0)) ||
-        (r->value_length > 0 && r->value == NULL) || r->timeout.ns < 0 ||
-        r->timeout.ns > CW_SEC(TIMEOUT_MOST_S).ns) {
+        (r->value_length > 0 && r->value == NULL) || r->timeout.ns < 0 || r->timeout.ns > CW_SEC(TIMEOUT_MOST_S).ns) {
         return -EINVAL;
     }
     if (r->value_length > CW_STORE_VALUE_MAX || r->name_length + r->value_length > store_room(s)) {

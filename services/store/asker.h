@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * asker.h - the asker's side: a question, from when it is asked at this server to its answer. It goes to the member that
- * led the shard when an answer came last, else to the first one in view; it is sent on by answers, and by silence to the
- * next member. A write keeps its number over all attempts (store rules 23 to 25).
+ * asker.h - the asker's side: a question, from when it is asked at this server to its answer. It goes to the member
+ * that led the shard when an answer came last, else to the first one in view; it is sent on by answers, and by silence
+ * to the next member. A write keeps its number over all attempts (store rules 23 to 25).
  */
 #ifndef SERVICES_STORE_ASKER_H
 #define SERVICES_STORE_ASKER_H

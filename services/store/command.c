@@ -142,7 +142,8 @@ static int run(struct store *s, cw_request *r, cw_store_request *q, const struct
     }
     free(waiting);
     if (rc == -EMSGSIZE) {
-        return refuse_request(r, "a value has at most %d bytes, and with its name at most %zu: this one has %zu and %zu",
+        return refuse_request(r,
+                              "a value has at most %d bytes, and with its name at most %zu: this one has %zu and %zu",
                               CW_STORE_VALUE_MAX, store_room(s), q->value_length, q->name_length);
     }
     return rc == -ENOBUFS ? refuse_with(r, rc, "%d questions wait at this server already", STORE_QUESTIONS_MOST) : rc;
@@ -285,8 +286,7 @@ static int explain(struct store *s, cw_request *r, int argc, const char *const *
     uint32_t number = store_places_shard(&s->torus, &key);
     struct store_shard *shard = store_shard_find(s, number);
     const struct store_register *have = shard != NULL ? store_table_find(&shard->acceptor.table, &name) : NULL;
-    unsigned count =
-        store_places_members(&s->torus, number, s->of.id != 0 ? s->of.copies : STORE_COPIES_LEAST, member);
+    unsigned count = store_places_members(&s->torus, number, s->of.id != 0 ? s->of.copies : STORE_COPIES_LEAST, member);
     for (unsigned m = 0; m < count; m++) {
         cw_coord c = cw_server_coord(s->svc, member[m]);
         if (m > 0) {
@@ -307,8 +307,8 @@ static int explain(struct store *s, cw_request *r, int argc, const char *const *
 int store_command(struct store *s, cw_request *r, int argc, const char *const *argv)
 {
     static const struct form forms[] = {
-        {"get", CW_STORE_GET, 1, 0, 0},       {"head", CW_STORE_HEAD, 1, 0, 0},  {"put", CW_STORE_PUT, 2, 0, 2},
-        {"cas", CW_STORE_PUT, 3, 2, 3},       {"insert", CW_STORE_PUT, 2, 0, 2}, {"delete", CW_STORE_DELETE, 1, 0, 0},
+        {"get", CW_STORE_GET, 1, 0, 0}, {"head", CW_STORE_HEAD, 1, 0, 0},  {"put", CW_STORE_PUT, 2, 0, 2},
+        {"cas", CW_STORE_PUT, 3, 2, 3}, {"insert", CW_STORE_PUT, 2, 0, 2}, {"delete", CW_STORE_DELETE, 1, 0, 0},
     };
     const char *word = argc >= 1 ? argv[0] : "";
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare.h - what a leader and another member hold differently: sums of buckets first, then the names and tags of those
- * buckets that differ, then the registers that the leader lacks. One question at a time, of one member at a time.
+ * compare.h - what a leader and another member hold differently: sums of buckets first, then the names and tags of
+ * those buckets that differ, then the registers that the leader lacks. One question at a time, of one member at a time.
  *
  * While the leader takes over, the higher tag of two wins, and the register is marked as doubtful: it will be written
  * again. Once the shard is open, what the leader holds is right, and what a member holds otherwise is written again at

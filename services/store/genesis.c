@@ -12,7 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OFFER_S = 10, WORD_MS = 500, WORD_RETRIES = 3, WINDOW = 64, LEARN_MS = 300, LEARN_OTHERS = 6, LEARN_AGAIN_MS = 1000, SHOWN = 8 };
+enum {
+    OFFER_S = 10,
+    WORD_MS = 500,
+    WORD_RETRIES = 3,
+    WINDOW = 64,
+    LEARN_MS = 300,
+    LEARN_OTHERS = 6,
+    LEARN_AGAIN_MS = 1000,
+    SHOWN = 8
+};
 
 enum step { STEP_OFFER, STEP_RECORD, STEP_CANCEL };
 
@@ -172,7 +181,7 @@ static void take_offer(struct store *s, const struct store_word *w, uint32_t cal
     say(s, call, &answer);
 }
 
-/* Who is asked of what it does not know asks as well: of servers that started again together, one finds out, then all. */
+/* Who is asked what it does not know asks as well: of servers that started again together one finds out, then all. */
 static void wonder(struct store *s)
 {
     if (s->of.id == 0 && cw_time_since(cw_now(s->svc), s->learned_last).ns >= CW_MS(LEARN_AGAIN_MS).ns) {
@@ -289,10 +298,11 @@ static void tell_missing(struct store_genesis *g)
         int n = snprintf(text + used, sizeof text - used, "%s%u,%u,%u", i > 0 ? " " : "", c.x, c.y, c.z);
         used += n > 0 && (size_t)n < sizeof text - used ? (size_t)n : 0;
     }
-    refuse_request(g->request,
-                   "no store was made: %u of %u servers did not agree, %s%s; all servers of the torus have to be up and "
-                   "run the service store",
-                   g->missing, g->store->torus.servers, text, g->missing > SHOWN ? " and others" : "");
+    refuse_request(
+        g->request,
+        "no store was made: %u of %u servers did not agree, %s%s; all servers of the torus have to be up and "
+        "run the service store",
+        g->missing, g->store->torus.servers, text, g->missing > SHOWN ? " and others" : "");
 }
 
 static void finish(struct store_genesis *g)

@@ -8,7 +8,8 @@
  * while the agreement stands: of two classes that are made at the same time at most one is. The first members of each
  * shard are the first servers of its sequence, and there are no others so far.
  *
- * A server that starts later, or again, learns the class of its neighbours and of some others. It is no member then: its id is another.
+ * A server that starts later, or again, learns the class of its neighbours and of some others. It is no member then:
+ * its id is another.
  */
 #ifndef SERVICES_STORE_GENESIS_H
 #define SERVICES_STORE_GENESIS_H

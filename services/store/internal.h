@@ -68,11 +68,11 @@ enum store_count {
 enum store_time { STORE_TIME_GET, STORE_TIME_WRITE, STORE_TIME_COMMIT, STORE_TIME_TAKEOVER, STORE_TIMES };
 
 struct store_limits {
-    size_t bytes_max;  /* of registers: what grows is refused above it */
-    cw_span attempt;   /* an asker waits so long for one answer */
-    cw_span tick;      /* a leader sends again what is not answered */
-    cw_span patience;  /* a leader without a majority gives up */
-    cw_span slow;      /* a live member without an answer is waited for; then it lags */
+    size_t bytes_max; /* of registers: what grows is refused above it */
+    cw_span attempt;  /* an asker waits so long for one answer */
+    cw_span tick;     /* a leader sends again what is not answered */
+    cw_span patience; /* a leader without a majority gives up */
+    cw_span slow;     /* a live member without an answer is waited for; then it lags */
 };
 
 struct store_lead;
@@ -109,7 +109,7 @@ struct store {
     struct store_limits limits;
     bool closing;
 
-    struct store_class of; /* id 0: none is known */
+    struct store_class of;     /* id 0: none is known */
     struct store_shard *shard; /* by number; of which this server is a member */
     unsigned shards;
     size_t bytes, registers; /* of all shards' registers */

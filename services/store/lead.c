@@ -273,8 +273,8 @@ static void due(cw_svc *svc, void *state, void *arg)
 
 void store_lead_wind(struct store_lead *lead)
 {
-    bool busy = lead->phase != STORE_PHASE_OPEN || lead->write_count > 0 || lead->confirming ||
-                lead->comparison.runs || to_catch_up(lead) != 0;
+    bool busy = lead->phase != STORE_PHASE_OPEN || lead->write_count > 0 || lead->confirming || lead->comparison.runs ||
+                to_catch_up(lead) != 0;
     if (busy && lead->timer == NULL) {
         lead->timer = cw_timer_start(lead->store->svc, lead->store->limits.tick, due, lead);
     }
@@ -323,10 +323,10 @@ void store_lead_end(struct store_lead *lead, enum store_end how)
 {
     struct store *s = lead->store;
     struct store_shard *shard = lead->shard;
-    struct list maybe, not;
+    struct list maybe, not ;
     list_init(&maybe);
-    list_init(&not);
-    store_writing_drop(lead, &maybe, &not);
+    list_init(&not );
+    store_writing_drop(lead, &maybe, &not );
     store_compare_drop(lead);
     list_splice_back(&not, &lead->waiting);
     list_splice_back(&not, &lead->reads);

@@ -29,8 +29,8 @@ static void replied(cw_svc *svc, void *state, void *arg, int status, cw_packet *
     const uint8_t *bytes = status == 0 && packet != NULL ? cw_packet_data(packet, &size) : NULL;
     struct store_lead *lead = e->shard->lead;
     bool ours = bytes != NULL && lead != NULL && store_ballot_compare(lead->ballot, e->ballot) == 0;
-    if (ours && (!store_reply_decode(bytes, size, &reply) || reply.kind != e->kind ||
-                 reply.shard != e->shard->number)) {
+    if (ours &&
+        (!store_reply_decode(bytes, size, &reply) || reply.kind != e->kind || reply.shard != e->shard->number)) {
         store_note(s, STORE_COUNT_MALFORMED);
         ours = false;
     }

@@ -56,7 +56,7 @@ unsigned store_places_members(const struct torus *t, uint32_t shard, unsigned r,
 
 unsigned store_places_reach(const struct torus *t, unsigned r)
 {
-    /* With three axes, up to three servers stand one step from the home; with fewer, each copy may be a step further. */
+    /* With three axes, three servers stand one step from the home; with fewer, each copy may be a step further. */
     cw_dims d = torus_dims(t);
     bool solid = d.x > 1 && d.y > 1 && d.z > 1;
     return solid ? 2 : 2 * (r - 1);

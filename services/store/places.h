@@ -20,7 +20,8 @@ enum { STORE_COPIES_LEAST = 3, STORE_COPIES_MOST = 4, STORE_SHARDS_PER_SERVER = 
 cw_key store_places_key(const struct store_name *name);
 uint32_t store_places_shard(const struct torus *t, const cw_key *key);
 /* The first r members, the one that is asked first at the front; fewer in a torus of fewer servers. */
-unsigned store_places_members(const struct torus *t, uint32_t shard, unsigned r, cw_server out[static STORE_COPIES_MOST]);
+unsigned store_places_members(const struct torus *t, uint32_t shard, unsigned r,
+                              cw_server out[static STORE_COPIES_MOST]);
 cw_server store_places_home(uint32_t shard);
 /* No two servers that are farther apart than this share a shard of r copies; r is at most STORE_COPIES_MOST. */
 unsigned store_places_reach(const struct torus *t, unsigned r);

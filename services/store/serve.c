@@ -89,7 +89,7 @@ static void send_back(struct list *orders, enum store_answer_state state, cw_sto
     }
 }
 
-void store_serve_end(struct store *s, struct store_shard *shard, struct list *maybe, struct list *not, bool no_quorum)
+void store_serve_end(struct store *s, struct store_shard *shard, struct list *maybe, struct list * not, bool no_quorum)
 {
     struct store_ballot promised = shard->acceptor.promised;
     struct store_ballot above = store_ballot_compare(shard->heard, promised) > 0 ? shard->heard : promised;

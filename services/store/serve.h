@@ -32,6 +32,6 @@ void store_serve_confirmed(struct store_lead *lead, unsigned member, uint64_t ro
 /* Sends the round's question again to those that have not answered. */
 void store_serve_resend(struct store_lead *lead);
 /* The leadership has ended: those of `maybe` were begun, nothing was done about the others. */
-void store_serve_end(struct store *s, struct store_shard *shard, struct list *maybe, struct list *not, bool no_quorum);
+void store_serve_end(struct store *s, struct store_shard *shard, struct list *maybe, struct list * not, bool no_quorum);
 
 #endif

@@ -44,10 +44,10 @@ struct store_register {
     uint16_t name_length, value_length;
     struct store_noted noted[STORE_OPS];
     /* Of the member that leads, for itself. */
-    bool doubtful;     /* the members that promised did not agree on it */
-    uint32_t seen;     /* number of the comparison that has met it */
-    void *under_way;   /* the write that put it here, while not all have answered */
-    uint8_t bytes[];   /* name, value */
+    bool doubtful;   /* the members that promised did not agree on it */
+    uint32_t seen;   /* number of the comparison that has met it */
+    void *under_way; /* the write that put it here, while not all have answered */
+    uint8_t bytes[]; /* name, value */
 };
 
 struct store_sum {

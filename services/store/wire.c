@@ -57,7 +57,8 @@ void store_ask_encode(const struct store_ask *ask, uint8_t *out)
     memset(out, 0, STORE_ASK_HEAD);
     out[0] = STORE_WIRE_VERSION;
     out[1] = (uint8_t)o->op;
-    out[2] = (uint8_t)((o->again ? BIT_AGAIN : 0) | (o->conditional ? BIT_CONDITIONAL : 0) | (ask->lead ? BIT_LEAD : 0));
+    out[2] =
+        (uint8_t)((o->again ? BIT_AGAIN : 0) | (o->conditional ? BIT_CONDITIONAL : 0) | (ask->lead ? BIT_LEAD : 0));
     put_be32(out + 4, o->name.job);
     put_be64(out + 8, ask->class_id);
     put_be64(out + 16, o->asker);
@@ -320,8 +321,7 @@ static bool reply_makes_sense(const struct store_reply *r)
     if (r->why == STORE_REPLY_YES && r->kind == STORE_ITEM_BUCKETS) {
         return r->length == (size_t)STORE_SUMS * STORE_SUM_BYTES;
     }
-    return r->length == 0 ||
-           (r->why == STORE_REPLY_YES && (r->kind == STORE_ITEM_LIST || r->kind == STORE_ITEM_FETCH));
+    return r->length == 0 || (r->why == STORE_REPLY_YES && (r->kind == STORE_ITEM_LIST || r->kind == STORE_ITEM_FETCH));
 }
 
 bool store_reply_decode(const uint8_t *bytes, size_t size, struct store_reply *out)

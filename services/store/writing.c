@@ -144,7 +144,7 @@ void store_writing_review(struct store_lead *lead, bool resend)
     }
 }
 
-void store_writing_drop(struct store_lead *lead, struct list *maybe, struct list *not)
+void store_writing_drop(struct store_lead *lead, struct list *maybe, struct list * not )
 {
     struct list_node *n;
     while ((n = list_pop_front(&lead->writes)) != NULL) {

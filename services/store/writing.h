@@ -13,20 +13,20 @@
 struct store_serving;
 
 struct store_write {
-    struct list_node node; /* of lead.writes */
+    struct list_node node;       /* of lead.writes */
     struct store_register *made; /* in the leader's own table */
-    unsigned accepted;     /* set of members */
-    unsigned acceptances;  /* replies, for a mutant */
+    unsigned accepted;           /* set of members */
+    unsigned acceptances;        /* replies, for a mutant */
     cw_time begun;
-    struct store_serving *order; /* NULL: nobody asked for it */
+    struct store_serving *order;  /* NULL: nobody asked for it */
     struct store_verdict verdict; /* what the order is told */
-    struct list waiting; /* operations on the same name: struct store_serving */
+    struct list waiting;          /* operations on the same name: struct store_serving */
     unsigned waiting_count;
 };
 
 /*
- * Writes what the members are to have: takes r, whose tag has the lead's ballot and store_writing_tag()'s n. order may be
- * NULL. -ENOMEM: nothing was sent, and the order is the caller's.
+ * Writes what the members are to have: takes r, whose tag has the lead's ballot and store_writing_tag()'s n. order may
+ * be NULL. -ENOMEM: nothing was sent, and the order is the caller's.
  */
 CW_MUST_CHECK int store_writing_begin(struct store_lead *lead, struct store_register *r, struct store_serving *order,
                                       const struct store_verdict *verdict);
@@ -38,7 +38,7 @@ CW_MUST_CHECK int store_writing_again(struct store_lead *lead, const struct stor
 void store_writing_accepted(struct store_lead *lead, unsigned member, uint64_t n);
 /* Ends the writes that are done, after the view or the time has changed; sends the others again when asked to. */
 void store_writing_review(struct store_lead *lead, bool resend);
-/* The leadership is over: forgets all writes, and gives back the orders: their own into maybe, waiting ones into not. */
-void store_writing_drop(struct store_lead *lead, struct list *maybe, struct list *not);
+/* The leadership is over: forgets all writes, and gives back the orders: begun ones to maybe, others to not. */
+void store_writing_drop(struct store_lead *lead, struct list *maybe, struct list * not );
 
 #endif

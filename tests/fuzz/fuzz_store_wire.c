@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What servers of the store say to one another: whatever is decoded lies within its bytes, and is encoded to the same. */
+/* What servers of the store say to one another: whatever is decoded is within bounds, and is encoded to the same. */
 #include "services/store/wire.h"
 
 #include <stdlib.h>
@@ -19,8 +19,8 @@ static void try_clients(const uint8_t *bytes, size_t size, uint8_t *again)
     struct store_ask ask;
     struct store_answer answer;
     if (store_ask_decode(bytes, size, &ask)) {
-        hold(store_ask_size(&ask) == size && ask.order.name.length >= 1 &&
-             ask.order.name.length <= CW_STORE_NAME_MAX && ask.order.value_length <= CW_STORE_VALUE_MAX);
+        hold(store_ask_size(&ask) == size && ask.order.name.length >= 1 && ask.order.name.length <= CW_STORE_NAME_MAX &&
+             ask.order.value_length <= CW_STORE_VALUE_MAX);
         store_ask_encode(&ask, again);
         hold(memcmp(again, bytes, size) == 0);
     }

@@ -32,9 +32,12 @@ struct judge {
 __attribute__((format(printf, 2, 3))) static void blame(struct judge *j, const char *format, ...)
 {
     va_list args;
+    if (!j->good) {
+        return;
+    }
     int at = snprintf(j->why, j->room, "key %u: ", j->key);
     va_start(args, format);
-    if (j->good && at >= 0 && (size_t)at < j->room) {
+    if (at >= 0 && (size_t)at < j->room) {
         (void)vsnprintf(j->why + at, j->room - (size_t)at, format, args);
     }
     va_end(args);
@@ -178,8 +181,8 @@ static void follow(struct judge *j)
         bool absent = before->absent, needs_value = e->kind == STORE_EVENT_DELETE && e->any;
         bool unseen = e->found > before->version && e->found < e->version && j->puts > 0; /* made by one of these */
         if (!e->any && e->found != 0 && before->version != e->found && !unseen) {
-            blame(j, "version %" PRIu64 " was made from %" PRIu64 ", and between them was %" PRIu64, e->version, e->found,
-                  before->version);
+            blame(j, "version %" PRIu64 " was made from %" PRIu64 ", and between them was %" PRIu64, e->version,
+                  e->found, before->version);
         } else if (!e->any && e->found == 0 && !absent && j->deletes == 0) {
             blame(j, "version %" PRIu64 " was inserted where %" PRIu64 " was", e->version, before->version);
         } else if (!e->any && e->found != 0 && absent && before->version == e->found) {
@@ -200,8 +203,10 @@ static void fit(struct judge *j)
         const struct state *s = &j->state[i];
         int64_t own = i > 0 && s->begun > ahead ? s->begun : ahead; /* its readers stand behind its maker */
         if (s->first_end < own) {
-            blame(j, "something about version %" PRIu64 " ended at %" PRId64 ", before %" PRId64
-                     ", when something older was asked for", s->version, s->first_end, own);
+            blame(j,
+                  "something about version %" PRIu64 " ended at %" PRId64 ", before %" PRId64
+                  ", when something older was asked for",
+                  s->version, s->first_end, own);
         }
         ahead = s->last_begin > ahead ? s->last_begin : ahead;
     }

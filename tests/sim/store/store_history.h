@@ -4,9 +4,9 @@
  *
  * A name is a register whose states have versions. A successful write tells the version of the state that it made; a
  * read, and a refusal, the version of the state that they met: so the order of the states is known, and only where each
- * read stands has to be decided. All events of one state form a block, in which the write comes first. For a given order
- * of blocks a history is linearizable exactly when nothing ends before something begins that stands in a block ahead of
- * it: real time is an interval order.
+ * read stands has to be decided. All events of one state form a block, in which the write comes first. For a given
+ * order of blocks a history is linearizable exactly when nothing ends before something begins that stands in a block
+ * ahead of it: real time is an interval order.
  *
  * What is not known: a write without an answer may have made any state whose maker nobody knows. By its value a read
  * tells which; a delete, or a state that was only named by its version, may be of any such write. Then only that is

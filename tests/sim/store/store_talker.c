@@ -50,9 +50,7 @@ static void draw(struct talker *t, struct store_entry *e)
 {
     static const cw_store_op writes[] = {CW_STORE_PUT, CW_STORE_PUT, CW_STORE_DELETE};
     bool write = cw_random_below(t->svc, 100) < store_talker_plan.writes;
-    e->op = write                             ? writes[cw_random_below(t->svc, 3)]
-            : cw_random_below(t->svc, 5) == 0 ? CW_STORE_HEAD
-                                              : CW_STORE_GET;
+    e->op = write ? writes[cw_random_below(t->svc, 3)] : cw_random_below(t->svc, 5) == 0 ? CW_STORE_HEAD : CW_STORE_GET;
     e->conditional = write && cw_random_below(t->svc, 2) == 0;
     e->wants = e->conditional && cw_random_below(t->svc, 8) != 0 ? t->seen[e->key] : 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_store_history.c - is the judge right? Histories made by hand, and small random ones against a second opinion that
- * tries every order.
+ * test_store_history.c - is the judge right? Histories made by hand, and small random ones against a second opinion
+ * that tries every order.
  */
 #include "store_history.h"
 
@@ -24,17 +24,19 @@ static bool good(const struct store_event *events, size_t count)
     return is;
 }
 
-#define LIST(...) (struct store_event[]){__VA_ARGS__}, sizeof((struct store_event[]){__VA_ARGS__}) / sizeof(struct store_event)
+#define LIST(...) \
+    (struct store_event[]){__VA_ARGS__}, sizeof((struct store_event[]){__VA_ARGS__}) / sizeof(struct store_event)
 #define GOOD(...) ck_assert_msg(good(LIST(__VA_ARGS__)), "%s", why)
-#define BAD(words, ...)                                                 \
-    do {                                                                \
-        ck_assert(!good(LIST(__VA_ARGS__)));                            \
-        ck_assert_msg(strstr(why, words) != NULL, "%s", why);           \
+#define BAD(words, ...)                                       \
+    do {                                                      \
+        ck_assert(!good(LIST(__VA_ARGS__)));                  \
+        ck_assert_msg(strstr(why, words) != NULL, "%s", why); \
     } while (0)
 
 /* Value 100 + version, so that both are known. */
 #define EVENT(k, v, x, from, to) \
-    ((struct store_event){.kind = STORE_EVENT_##k, .version = (v), .value = (x), .any = true, .begun = (from), .ended = (to)})
+    ((struct store_event){       \
+        .kind = STORE_EVENT_##k, .version = (v), .value = (x), .any = true, .begun = (from), .ended = (to)})
 #define PUT(v, from, to) EVENT(PUT, v, 100 + (v), from, to)
 #define LOST(x, from) EVENT(PUT, 0, x, from, STORE_NO_END)
 #define DELETE(v, from, to) EVENT(DELETE, v, 0, from, to)
@@ -42,7 +44,8 @@ static bool good(const struct store_event *events, size_t count)
 #define ABSENT(v, from, to) EVENT(ABSENT, v, 0, from, to)
 #define NOTHING(from, to) EVENT(NOTHING, 0, 0, from, to)
 #define CAS(f, v, from, to) \
-    ((struct store_event){.kind = STORE_EVENT_PUT, .version = (v), .value = 100 + (v), .found = (f), .begun = (from), .ended = (to)})
+    ((struct store_event){  \
+        .kind = STORE_EVENT_PUT, .version = (v), .value = 100 + (v), .found = (f), .begun = (from), .ended = (to)})
 
 START_TEST(registers)
 {

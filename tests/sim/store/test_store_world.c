@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_store_world.c - the store on real nodes in a simulated torus where everything goes wrong: each seed draws a torus
- * and faults (loss, duplication, delay, cuts, partitions, pauses, deaths), makes a store, lets every server put, get,
- * delete and compare on a few names, and checks that the history of each name is linearizable (store_history.h).
+ * test_store_world.c - the store on real nodes in a simulated torus where everything goes wrong: each seed draws a
+ * torus and faults (loss, duplication, delay, cuts, partitions, pauses, deaths), makes a store, lets every server put,
+ * get, delete and compare on a few names, and checks that the history of each name is linearizable (store_history.h).
  * Afterwards all is well again: every name whose shard has a majority of members left must be served, by any server.
  *
  *   test_store_world [--key NUMBER] and the options of seeds.h. Exit code 1: a seed failed.
@@ -166,7 +166,8 @@ static bool has_majority(const struct world *w, unsigned key, unsigned copies)
     struct store_name name = {STORE_TALKER_JOB, (const uint8_t *)text, 0};
     name.length = (size_t)snprintf(text, sizeof text, "name %u", key);
     cw_key id = store_places_key(&name);
-    unsigned live = 0, count = store_places_members(world_torus(w), store_places_shard(world_torus(w), &id), copies, member);
+    unsigned live = 0,
+             count = store_places_members(world_torus(w), store_places_shard(world_torus(w), &id), copies, member);
     for (unsigned m = 0; m < count; m++) {
         live += !died[member[m]];
     }
@@ -291,8 +292,8 @@ static void print_key(int64_t key)
         const struct store_entry *e = &store_ledger->entry[i];
         if (e->key == key && e->op != 0) {
             printf("%12.3f .. %12.3f us  question %zu at %u: %s%s %llu: %s; version %llu, value %llu\n",
-                   (double)e->begun / 1e3, e->answered ? (double)e->ended / 1e3 : INFINITY, i + 1, e->server, ops[e->op],
-                   e->conditional ? " if" : "", (unsigned long long)e->wants,
+                   (double)e->begun / 1e3, e->answered ? (double)e->ended / 1e3 : INFINITY, i + 1, e->server,
+                   ops[e->op], e->conditional ? " if" : "", (unsigned long long)e->wants,
                    e->answered ? store_status_text(e->status) : "never answered", (unsigned long long)e->version,
                    (unsigned long long)e->value);
         }

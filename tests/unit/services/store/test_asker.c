@@ -36,12 +36,11 @@ START_TEST(what_makes_no_sense_is_refused)
         ask(net, (cw_store_request){.op = CW_STORE_GET, .name = "a", .name_length = 1, .conditional = true}), -EINVAL);
     ck_assert_int_eq(ask(net, (cw_store_request){.op = CW_STORE_PUT, .name = "a", .name_length = 1, .version = 3}),
                      -EINVAL);
-    ck_assert_int_eq(ask(net, (cw_store_request){.op = CW_STORE_PUT,
-                                                 .name = "a",
-                                                 .name_length = 1,
-                                                 .value = large,
-                                                 .value_length = sizeof large}),
-                     -EMSGSIZE);
+    ck_assert_int_eq(
+        ask(net,
+            (cw_store_request){
+                .op = CW_STORE_PUT, .name = "a", .name_length = 1, .value = large, .value_length = sizeof large}),
+        -EMSGSIZE);
     ck_assert_int_eq(ask(net, (cw_store_request){.op = 9, .name = "a", .name_length = 1}), -EINVAL);
     fake_net_run(net, CW_SEC(1));
     ck_assert_uint_eq(times, 0);

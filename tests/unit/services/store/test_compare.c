@@ -20,7 +20,8 @@ START_TEST(a_member_that_missed_much_gets_it_all)
         store_town_must(net, 0, line, CW_STORE_OK);
     }
     /* What it alone has was never chosen. */
-    struct store_shard *shard = store_town_shard(net, member[1], "{t}"), *first = store_town_shard(net, member[0], "{t}");
+    struct store_shard *shard = store_town_shard(net, member[1], "{t}"),
+                       *first = store_town_shard(net, member[0], "{t}");
     struct store_tag tag = {shard->acceptor.promised, 2};
     ck_assert_int_eq(store_acceptor_accept(&shard->acceptor, tag.ballot, store_town_make("{t}alone", "x", tag)), 1);
     store_town_hush(member[1], false);

@@ -102,10 +102,8 @@ START_TEST(an_idle_leader_sleeps)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(the_next_member_takes_over),
-    SUITE_TEST(what_was_shown_once_stays),
-    SUITE_TEST(the_highest_tag_wins),
-    SUITE_TEST(versions_go_on_above_all_that_was),
+    SUITE_TEST(the_next_member_takes_over), SUITE_TEST(what_was_shown_once_stays),
+    SUITE_TEST(the_highest_tag_wins),       SUITE_TEST(versions_go_on_above_all_that_was),
     SUITE_TEST(an_idle_leader_sleeps),
 };
 SUITE_MAIN("store lead", tests)

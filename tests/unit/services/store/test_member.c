@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/store/member.h"
 
-#include "services/store/common.h"
 #include "services/reply/servers.h"
+#include "services/store/common.h"
 #include "store_town.h"
 #include "suite.h"
 

@@ -44,6 +44,29 @@ START_TEST(a_deposed_leader_serves_nothing_old)
 }
 END_TEST
 
+/* Store rule 8: a value is not shown before it is chosen. */
+START_TEST(a_get_waits_for_the_write_under_way)
+{
+    static struct fake_result put, get;
+    struct fake_net *net = store_town_open(3);
+    cw_server member[STORE_COPIES_MOST];
+    store_town_must(net, 0, "put a one", CW_STORE_OK);
+    store_town_members(net, "a", member);
+    store_town_hush(member[1], true);
+    store_town_hush(member[2], true);
+    fake_command(net->server[member[0]], "put a two", &put);
+    fake_net_run(net, CW_MS(1));
+    store_town_hush(member[1], false); /* it has not heard of the write, and would confirm the leader */
+    fake_command(net->server[member[0]], "get a", &get);
+    fake_net_finish(net, &get);
+    ck_assert_str_eq(fake_text(&get, 0, "value"), "two");
+    ck_assert_uint_eq(store_town_register(net, member[1], "a")->version,
+                      store_town_register(net, member[0], "a")->version);
+    fake_net_finish(net, &put);
+    store_town_close(net);
+}
+END_TEST
+
 START_TEST(what_grows_is_refused_when_a_member_is_full)
 {
     struct fake_net *net = store_town_open(3);
@@ -64,6 +87,7 @@ END_TEST
 static const struct suite_test tests[] = {
     SUITE_TEST(operations_of_any_server),
     SUITE_TEST(a_deposed_leader_serves_nothing_old),
+    SUITE_TEST(a_get_waits_for_the_write_under_way),
     SUITE_TEST(what_grows_is_refused_when_a_member_is_full),
 };
 SUITE_MAIN("store serve", tests)

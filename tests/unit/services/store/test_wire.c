@@ -42,7 +42,8 @@ END_TEST
 
 START_TEST(answers)
 {
-    struct store_answer out, a = {.state = STORE_ANSWER_DONE, .server = 4, .n = 5, .version = 6, .flags = 7, .length = 5};
+    struct store_answer out,
+        a = {.state = STORE_ANSWER_DONE, .server = 4, .n = 5, .version = 6, .flags = 7, .length = 5};
     a.carries = true;
     a.value = (const uint8_t *)"value";
     store_answer_encode(&a, bytes);

@@ -54,7 +54,8 @@ START_TEST(a_silent_member_lags_and_is_caught_up)
     fake_net_run(net, CW_SEC(1));
     const struct store_shard *shards[] = {store_town_shard(net, member[0], "a"), store_town_shard(net, member[2], "a")};
     ck_assert_uint_eq(shards[0]->lead->lagging, 0);
-    ck_assert(store_sum_equal(store_table_root(&shards[0]->acceptor.table), store_table_root(&shards[1]->acceptor.table)));
+    ck_assert(
+        store_sum_equal(store_table_root(&shards[0]->acceptor.table), store_table_root(&shards[1]->acceptor.table)));
     ck_assert_uint_eq(store_town_register(net, member[2], "a")->value_length, 5);
     store_town_close(net);
 }

@@ -15,8 +15,8 @@
  *    not grow by one: compare for equality only.
  *  - What was acknowledged is in the memory of every member of the name's shard that was live and had missed nothing,
  *    at least of a majority. It survives the loss of fewer than half of them, and no loss of power.
- *  - Every status but CW_STORE_UNKNOWN is definite: a write that ended otherwise than CW_STORE_OK was not done and never
- *    will be. UNKNOWN: it was done, or will be once, or never; never twice.
+ *  - Every status but CW_STORE_UNKNOWN is definite: a write that ended otherwise than CW_STORE_OK was not done and
+ *    never will be. UNKNOWN: it was done, or will be once, or never; never twice.
  *  - A job sees its own names only.
  *
  * Threading: that of the server. done() is called exactly once for each run() that gave 0, never from inside run(), and

@@ -224,6 +224,41 @@ static const struct command table[] = {
      "of the rate may belong to other keys. AT ROOT: the part of the rate that the root answered; copies answered the "
      "rest. Exit code 1: no keys were read.",
      "  cwctl kv hot\n  cwctl kv hot 50 --json", "", 0, 1, NULL, NULL, NULL, run_kv_hot},
+    {"store create", "NAME", "make the store, on all servers of the torus, once",
+     "NAME: memory. Every server has to be up and run service store; otherwise nothing is made, and the servers that "
+     "did "
+     "not agree are named.",
+     "  cwctl store create memory --r 3", "r", 1, 1, NULL, NULL, NULL, run_store_create},
+    {"store get", "KEY", "write a value of the store to standard output, as it is",
+     "On a terminal, a line ends behind the value. --json: the value in base64, with its version and flags. --job: the "
+     "number of the job that the name belongs to (10, the store's own). Exit codes: 0 here it is; 1 there is none, or "
+     "no store; 2 the command line is wrong; 3 no majority of its members answers, or no daemon; 4 no answer in time.",
+     "  cwctl store get greeting\n  cwctl store get greeting --json | jq .version", "job", 1, 1, NULL, NULL, NULL,
+     run_store_get},
+    {"store head", "KEY", "the version and the length of a value", "Exit codes as of store get.",
+     "  cwctl store head greeting", "job", 1, 1, NULL, NULL, NULL, run_store_head},
+    {"store put", "KEY [VALUE | -]", "put a value into the store",
+     "-: the value is read from standard input, any bytes up to 3 KiB. When it is done the new version is shown. Exit "
+     "codes: 0 done; 1 refused; 2 with --if-version, the version there is another; 3 no majority of its members "
+     "answers: nothing was done; 4 no answer in time: nothing was done; 5 nobody knows whether it was done.",
+     "  cwctl store put greeting hello\n  cwctl store put greeting bye --if-version 12\n  date | cwctl store put now -",
+     "job file flags if-version", 1, 2, NULL, NULL, NULL, run_store_put},
+    {"store cas", "KEY VERSION [VALUE | -]", "put a value if that is the version there (compare and set)",
+     "Exit codes as of store put; 2: the version there is another, and shown.", "  cwctl store cas greeting 12 bye",
+     "job file flags", 2, 3, NULL, NULL, NULL, run_store_cas},
+    {"store insert", "KEY [VALUE | -]", "put a value if there is none", "Exit codes as of store put; 2: there is one.",
+     "  cwctl store insert lock me", "job file flags", 1, 2, NULL, NULL, NULL, run_store_insert},
+    {"store delete", "KEY", "take a value out of the store", "Exit codes as of store put; 1: there was none.",
+     "  cwctl store delete greeting", "job if-version", 1, 1, NULL, NULL, NULL, run_store_delete},
+    {"store status", "", "the store as this server knows it",
+     "MEMBER OF: so many shards have a copy here. LEADS: of these, this server serves so many. SHORT: of those that it "
+     "leads, so many have a member that has missed writes. LOST: members of its shards that it has found to have "
+     "started again, with nothing. --json has every number.",
+     "  cwctl store status\n  cwctl --lab demo --node all store status --json | jq '{server, registers}'", "", 0, 0,
+     NULL, NULL, NULL, run_store_status},
+    {"store explain", "KEY", "which shard a name is in, and which servers keep it",
+     "ROLE: as far as this server knows. VERSION: of what this server itself keeps.", "  cwctl store explain greeting",
+     "job", 1, 1, NULL, NULL, NULL, run_store_explain},
     {"tunnel status", "", "a network of this server: addresses, what waits, how packets came, what was dropped",
      "By the network (service ip, or --network) unmodified programs speak TCP/IP with other servers. WAITING: packets "
      "that programs here have sent and no link has taken yet. A packet that was overtaken on another path leaves a "

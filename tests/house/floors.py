@@ -13,7 +13,7 @@ AGGREGATE, AGGREGATE_DENSE = "services/aggregate", "services/aggregate/dense"
 AGGREGATE_ORDER, AGGREGATE_SORTED = "services/aggregate/order", "services/aggregate/sorted"
 AGGREGATE_STREAM, AGGREGATE_QUERY = "services/aggregate/stream", "services/aggregate/query"
 MEMCACHED, KVCACHE_DATA = "services/kvcache/memcached", "services/kvcache/data"
-TUNNEL, TUNNEL_PACKET = "services/tunnel", "services/tunnel/packet"
+TUNNEL, TUNNEL_PACKET, STORE = "services/tunnel", "services/tunnel/packet", "services/store"
 CAST, GROUP, FILE = "services/multicast/cast", "services/multicast/group", "services/multicast/file"
 SCENARIO, CAPTURE, CONF, HOSTS = "scenario", "formats/capture", "formats/conf", "formats/hosts"
 SEAL, JOBFILE = "formats/seal", "formats/jobfile"
@@ -73,6 +73,7 @@ FOLDERS = (
     Folder(FILE, 4, FILE, (*GROUND, REPLY, CAST), False),
     Folder(TUNNEL_PACKET, 4, TUNNEL_PACKET, (CONTRACTS, BASE), False),
     Folder(TUNNEL, 4, TUNNEL, (CONTRACTS, BASE, REPLY, TUNNEL_PACKET), False),
+    Folder(STORE, 4, STORE, (*GROUND, REPLY), False),
     Folder(MEMCACHED, 4, MEMCACHED, (CONTRACTS, BASE, KVCACHE), False),
     Folder(MULTICAST, 4, MULTICAST, (CONTRACTS, BASE, REPLY, CAST, GROUP, FILE), False),
     Folder(AGGREGATE_DENSE, 4, AGGREGATE_DENSE, (*GROUND, REPLY, TRANSPORT), False),
@@ -85,7 +86,7 @@ FOLDERS = (
            (CONTRACTS, BASE, REPLY, AGGREGATE_DENSE, AGGREGATE_ORDER, AGGREGATE_STREAM, AGGREGATE_QUERY), False),
     Folder(SERVICE_LIST, 4, SERVICE_LIST,
            (CONTRACTS, BASE, NMU, TRANSPORT, PING, BENCH, TRACE, INQUIRY, SERVICE_JOBS, KVCACHE, CAST, MULTICAST,
-            AGGREGATE, AGGREGATE_DENSE, TUNNEL_PACKET, TUNNEL),
+            AGGREGATE, AGGREGATE_DENSE, TUNNEL_PACKET, TUNNEL, STORE),
            False),
     Folder(SCENARIO, 4, SCENARIO, (*GROUND, SETTING, CORE, COMMANDLINE), False),
     Folder(SIMULATOR, 5, SIMULATOR, (*GROUND, STORAGE, WIRE, CORE, NMU, SCENARIO), False),

@@ -229,12 +229,15 @@ void cmd_service_reload(struct request *r)
     const char *word = request_line(r)->argv[0];
     struct host_service_about was = {.job = 0}, is = {.job = 0};
     char why[HOST_WHY] = "";
-    bool check = false, undo = false;
-    if (!commands_flag(r, "check", &check) || !commands_flag(r, "undo", &undo)) {
+    bool check = false, undo = false, taken_back = false;
+    if (!commands_flag(r, "check", &check) || !commands_flag(r, "undo", &undo) ||
+        !commands_flag(r, "taken_back", &taken_back)) {
         return;
     }
-    if (undo) {
-        tell_about(r, host_service_undo(h, word, &was, &is, why), &was, &is, why);
+    if (undo && check) {
+        tell_about(r, host_service_check_undo(h, word, &was, &is, why), NULL, &is, why);
+    } else if (undo) {
+        tell_about(r, host_service_undo(h, word, taken_back, &was, &is, why), &was, &is, why);
     } else if (word[0] != '/') {
         request_refuse(r, -EINVAL, "'%.200s': the daemon needs the whole path of the file, from / on", word);
     } else if (check) {

@@ -63,6 +63,21 @@ class Run(cwsim_kit.Case):
         self.assertRegex(done.stderr, r"(?m)^\S*careless\.so\S*\[0x[0-9a-f]+\]$")
         self.assertIn(f"this makes it happen again: cwsim run --seed 3 {self.path}\n", done.stderr)
 
+    def test_a_service_that_does_not_return(self):
+        """The watchdog ends the run, and says whose call it was, when it began, and how it happens again."""
+        if cwsim_kit.OPTIONS.module is None:
+            self.skipTest("a sanitizer reports its end")
+        text = f"torus 2x1x1\nservice {cwsim_kit.OPTIONS.module}\nat 200ms tell 1,0,0 careless %s\nend 210ms\n"
+        self.write(text % "loop")
+        done = self.cwsim("run --seed 3 --watchdog 300ms --quiet", self.path, code=-signal.SIGABRT)
+        self.assertRegex(done.stderr, r"(?m)^ended by the watchdog: service careless, in on_command, on server 1,0,0, has "
+                         r"held the thread for 0\.[3-9] s, at 0\.200000000 s$")
+        self.assertRegex(done.stderr, r"(?m)^\S*careless\.so\S*\[0x[0-9a-f]+\]$")
+        self.assertIn("this makes it happen again: cwsim run --seed 3 --watchdog 300ms --quiet " + self.path, done.stderr)
+        self.write(text % "hold 400")
+        self.cwsim("run --watchdog 0 --quiet", self.path)
+        self.cwsim("run --watchdog 200ms --quiet", self.path, code=-signal.SIGABRT)
+
     def test_a_misuse_in_strict_mode(self):
         if cwsim_kit.OPTIONS.module is None:
             self.skipTest("a sanitizer stops the program")

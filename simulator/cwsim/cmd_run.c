@@ -21,7 +21,7 @@ static int run(const struct program_command *self, int argc, char **argv)
         {"quiet", OPTION_FLAG, &quiet, NULL, "show no progress line on the terminal", false},
     };
     struct scenario s;
-    char error[LINES_ERROR];
+    char error[SCENARIO_ERROR];
     struct command_common line;
     int code = command_options(self, option, sizeof option / sizeof *option, argc, argv, &words, &line);
     if (code != PROGRAM_GO) {

@@ -51,6 +51,10 @@ class Run(cwsim_kit.Case):
         run = self.report("run", self.path)
         self.assertEqual((run["tells_failed"], run["verdict"]), (1, "fine"))
         self.write(SMALL + "at 200ms tell 0,0,0 ping nonsense\nexpect tells_failed = 0\n")
+        self.write(SMALL + "at 200ms tell 0,0,0 ping to 9,9,9\n")
+        self.assertIn("'9,9,9' is not a server of this torus (2x2x2), as 0,0,0; usage: ping to SERVER",
+                      str(self.report("run", self.path)["answers"]))
+        self.write(SMALL + "at 200ms tell 0,0,0 ping nonsense\nexpect tells_failed = 0\n")
         self.assertIn("expected tells_failed = 0, but it is 1", self.cwsim("run --quiet", self.path, code=1).stderr)
 
     def test_a_service_that_crashes(self):
@@ -117,6 +121,11 @@ class Run(cwsim_kit.Case):
         done = self.cwsim("run", self.path, code=2)
         self.assertTrue(done.stderr.startswith(f"{self.path}:5: "), done.stderr)
         self.assertIn("did you mean kill?", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1)
+        self.write(SMALL.replace("kill 1,0,0", "kil 1,0,0").replace("start 1,0,0", "start 9,9,9"))
+        for check in "", "--check":
+            said = self.cwsim(f"run {check}", self.path, code=2).stderr.splitlines()
+            self.assertEqual([line.split(": ")[0] for line in said], [f"{self.path}:5", f"{self.path}:6"])
         self.assertEqual(done.stdout, "")
 
     def test_capture(self):

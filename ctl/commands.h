@@ -46,6 +46,7 @@ struct call {
     const struct arguments *arguments;
     struct client *client;
     const char *server; /* which of the servers in the daemon's process is meant; NULL: its first */
+    bool takes_back;    /* "services reload --undo" ends a reload that another daemon has refused */
     struct table_style style;
     FILE *out, *errors;
     volatile int *stop; /* set by SIGINT and SIGTERM, and by the key q while something is watched */

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* namespaces */
 #include "testbed/keeper.h"
 
+#include "testbed/builds.h"
 #include "testbed/conf.h"
 #include "testbed/grants.h"
 #include "testbed/peer.h"
@@ -114,6 +115,11 @@ static int build_crew(struct keeper *k)
     char why[GRANTS_WHY];
     if (grants_make(&k->lab, why) < 0) {
         return fail(k, why, 0);
+    }
+    for (unsigned i = 0; i < k->lab.services && k->lab.driver == LAB_NETNS; i++) {
+        if (lab_service_is_file(k->lab.service[i])) {
+            (void)!builds_keep(&k->lab, k->lab.service[i]); /* whoever cannot load it says so */
+        }
     }
     for (cw_server s = 0; s < k->daemons; s++) {
         char text[64];

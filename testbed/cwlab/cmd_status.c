@@ -23,11 +23,11 @@ struct look {
     struct report *report;
     const char *only;
     bool json;
-    unsigned whole;       /* servers that have all their links */
-    unsigned know;        /* servers that reach all servers that run */
+    unsigned whole; /* servers that have all their links */
+    unsigned know;  /* servers that reach all servers that run */
     struct sight_of sight[SEEN];
     unsigned seen, together; /* that answered; that reach one another, and are more than half of those that run */
-    bool well;  /* no server is dead or paused, and every server that answered reaches all */
+    bool well;               /* no server is dead or paused, and every server that answered reaches all */
     bool apart; /* a server does not reach all that run, or misses a link though no server is dead or paused */
     int64_t memory;
     /* Daemons that did not run when they were due. */

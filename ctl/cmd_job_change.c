@@ -279,7 +279,7 @@ static int read_target(struct job_world *w, const char *word, cw_job *job, struc
     return parts.ports != NULL ? job_world_ports(w, *job, parts.ports, ports) : 0;
 }
 
-/* Tells which of the processes that are to be granted the job does not have, as its record says or there are servers. */
+/* Tells which of the processes that are to be granted the job does not have; a service has one on each server. */
 static void tell_missing(struct change *c, cw_job job, const struct processes *who)
 {
     struct processes missing = {.all = false};
@@ -294,7 +294,7 @@ static void tell_missing(struct change *c, cw_job job, const struct processes *w
         rc = processes_remove(&missing, plan.range[i].first, plan.range[i].first + plan.range[i].count - 1);
     }
     if (rc == 0 && there == 0) {
-        rc = processes_remove(&missing, 0, c->w.servers - 1); /* a service has one on each server */
+        rc = processes_remove(&missing, 0, c->w.servers - 1);
     }
     if (there > 0) {
         job_plan_close(&plan);

@@ -358,13 +358,6 @@ static void join_flapping(struct rows *rows)
     }
 }
 
-static void tell_down(struct message *f, const char *names)
-{
-    const char *silent = message_get_text(f, "silent_for", NULL);
-    put(f, "text", "%s is down: none of its neighbours hears it%s%s (asked: %s)", field(f, "expected"),
-        silent != NULL ? " for " : "", silent != NULL ? silent : "", names);
-}
-
 /* One server that all its neighbours miss, or that differs from all of them, is told of once. */
 static void join_by_far(struct rows *rows)
 {
@@ -393,7 +386,7 @@ static void join_by_far(struct rows *rows)
         if (is(f, "cause", "server-down")) {
             message_text(f, "link", "");
             message_text(f, "server", field(f, "expected"));
-            tell_down(f, names);
+            put(f, "text", "%s is down: none of its neighbours hears it (asked: %s)", field(f, "expected"), names);
         } else if (is_any(f, "cause", far_ones)) {
             message_text(f, "link", "");
             message_text(f, "server", field(f, "expected"));

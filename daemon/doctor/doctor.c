@@ -228,8 +228,7 @@ static void look_at_silence(struct doctor *d, cw_link link, const struct ls_link
         if (info->heard.any && span.ns >= CW_SEC(1).ns) {
             quantity_span_format(CW_SEC(span.ns / CW_NS_PER_SEC), silent);
         }
-        doctor_say(d, DOCTOR_BROKEN, "server-down", link, "%s is not heard%s%s, and no other server reaches it", far,
-                   silent[0] != '\0' ? " for " : "", silent);
+        doctor_say(d, DOCTOR_BROKEN, "server-down", link, "%s is not heard, and no other server reaches it", far);
         if (silent[0] != '\0') {
             d->out->text(d->out->context, "silent_for", silent);
         }

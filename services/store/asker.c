@@ -42,7 +42,7 @@ static bool is_read(const struct question *q)
 cw_server store_asker_hint(const struct store *s, uint32_t shard)
 {
     const struct store_hint *h = &s->hint[shard % STORE_HINTS];
-    return h->shard == shard && h->n > 0 ? h->server : CW_SERVER_NONE;
+    return h->shard == shard ? h->server : CW_SERVER_NONE;
 }
 
 static uint64_t heard_n(const struct store *s, uint32_t shard)

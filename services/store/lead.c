@@ -42,6 +42,7 @@ static void prepare(struct store_lead *lead)
     bool promised = store_acceptor_prepare(own, lead->ballot);
     CHECK(promised);
     lead->promised = 1u << shard->me;
+    lead->promises_min = own->n_max;
     lead->promises_max = own->n_max;
     enter(lead, STORE_PHASE_PREPARING);
     ask_promises(lead, store_lead_all(lead));
@@ -53,6 +54,7 @@ static void heard_promise(struct store_lead *lead, unsigned member, const struct
     lead->root[member] = reply->root;
     if (lead->phase == STORE_PHASE_PREPARING) {
         lead->promised |= bit;
+        lead->promises_min = reply->n < lead->promises_min ? reply->n : lead->promises_min;
         lead->promises_max = reply->n > lead->promises_max ? reply->n : lead->promises_max;
         store_lead_go_on(lead);
         return;
@@ -142,6 +144,7 @@ void store_lead_go_on(struct store_lead *lead)
         lead->compared = 1u << lead->shard->me;
         lead->lagging = store_lead_all(lead) & ~lead->voters;
         lead->n = STORE_MUTANT(VERSIONS_AGAIN) ? lead->shard->acceptor.n_max : lead->promises_max;
+        lead->settled = lead->promises_min;
         enter(lead, STORE_PHASE_COMPARING);
     }
     if (lead->phase == STORE_PHASE_COMPARING && compare(lead)) {

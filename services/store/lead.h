@@ -36,14 +36,16 @@ struct store_lead {
     struct store_shard *shard;
     struct store_ballot ballot;
     enum store_phase phase;
-    cw_time begun;                            /* this phase; RESTING and PREPARING: the leadership */
-    uint64_t n;                               /* of the last write */
-    unsigned promised;                        /* set of members, by place */
-    unsigned voters;                          /* those of `promised` whose states make the shard's */
-    unsigned compared;                        /* of the voters */
-    unsigned lagging;                         /* members that are not waited for: they have missed something */
-    unsigned full;                            /* members without memory for more */
-    uint64_t promises_max;                    /* the highest n that was told with a promise */
+    cw_time begun;         /* this phase; RESTING and PREPARING: the leadership */
+    uint64_t n;            /* of the last write */
+    uint64_t settled;      /* a majority has seen this n, or a higher one: what askers are told (store rule 23) */
+    unsigned promised;     /* set of members, by place */
+    unsigned voters;       /* those of `promised` whose states make the shard's */
+    unsigned compared;     /* of the voters */
+    unsigned lagging;      /* members that are not waited for: they have missed something */
+    unsigned full;         /* members without memory for more */
+    uint64_t promises_min; /* the lowest n that was told with a promise */
+    uint64_t promises_max; /* the highest n that was told with a promise */
     struct store_sum root[STORE_COPIES_MOST]; /* as told with the promise */
     struct store_comparison comparison;
     unsigned sync_bucket, sync_at; /* the next register to look at while syncing */

@@ -45,11 +45,12 @@ static bool is_read(const struct store_serving *o)
 static void tell(struct store_lead *lead, struct store_serving *o, const struct store_register *have,
                  const struct store_verdict *v)
 {
+    uint64_t held = have != NULL ? have->tag.n : 0; /* by a majority: no write of it is under way */
     struct store_answer answer = {
         .state = v->kind == STORE_VERDICT_STALE ? STORE_ANSWER_STALE : STORE_ANSWER_DONE,
         .status = v->status,
         .server = CW_SERVER_NONE,
-        .n = lead->n,
+        .n = held > lead->settled ? held : lead->settled,
         .version = v->version,
     };
     if (is_read(o) && v->status == CW_STORE_OK) {
@@ -78,13 +79,13 @@ void store_serve_written(struct store_lead *lead, struct store_serving *o, const
     tell(lead, o, NULL, v);
 }
 
-static void send_back(struct list *orders, enum store_answer_state state, cw_store_status status, cw_server server,
-                      uint64_t n)
+/* What this server alone has seen of n is nothing to tell: a leader of others may count from below it. */
+static void send_back(struct list *orders, enum store_answer_state state, cw_store_status status, cw_server server)
 {
     struct list_node *node;
     while ((node = list_pop_front(orders)) != NULL) {
         struct store_serving *o = container_of(node, struct store_serving, node);
-        store_serve_refuse(o->store, o->call, state, status, server, n);
+        store_serve_refuse(o->store, o->call, state, status, server, 0);
         release(o);
     }
 }
@@ -95,9 +96,9 @@ void store_serve_end(struct store *s, struct store_shard *shard, struct list *ma
     struct store_ballot above = store_ballot_compare(shard->heard, promised) > 0 ? shard->heard : promised;
     cw_server leads = store_ballot_is_none(above) ? CW_SERVER_NONE : store_ballot_server(above);
     leads = leads == s->self ? CW_SERVER_NONE : leads;
-    send_back(maybe, STORE_ANSWER_MAYBE, CW_STORE_UNKNOWN, leads, shard->acceptor.n_max);
+    send_back(maybe, STORE_ANSWER_MAYBE, CW_STORE_UNKNOWN, leads);
     send_back(not, no_quorum ? STORE_ANSWER_DONE : STORE_ANSWER_MOVED, no_quorum ? CW_STORE_NO_QUORUM : CW_STORE_OK,
-              leads, shard->acceptor.n_max);
+              leads);
 }
 
 /* ---- Rounds of CONFIRM ------------------------------------------------------------------------------------------- */
@@ -158,7 +159,7 @@ void store_serve_confirmed(struct store_lead *lead, unsigned member, uint64_t ro
 static void wait_for(struct store_lead *lead, struct store_write *w, struct store_serving *o)
 {
     if (w->waiting_count >= STORE_KEY_MOST) {
-        refuse(o, CW_STORE_BUSY, lead->n);
+        refuse(o, CW_STORE_BUSY, lead->settled);
         return;
     }
     w->waiting_count++;
@@ -175,12 +176,12 @@ static void write_it(struct store_lead *lead, struct store_serving *o, const str
                      struct store_verdict *v)
 {
     if (v->kind == STORE_VERDICT_WRITE && !has_space(lead, o)) {
-        refuse(o, CW_STORE_NO_SPACE, lead->n);
+        refuse(o, CW_STORE_NO_SPACE, lead->settled);
         return;
     }
     struct store_register *r = store_verdict_write(have, &o->order, store_writing_tag(lead), v);
     if (r == NULL || store_writing_begin(lead, r, o, v) < 0) {
-        refuse(o, CW_STORE_NO_SPACE, lead->n);
+        refuse(o, CW_STORE_NO_SPACE, lead->settled);
     }
 }
 
@@ -257,13 +258,13 @@ void store_serve_take(struct store *s, struct store_shard *shard, const struct s
 {
     cw_server other = shard->lead == NULL && !ask->lead ? other_leader(s, shard) : CW_SERVER_NONE;
     if (other != CW_SERVER_NONE) {
-        store_serve_refuse(s, call, STORE_ANSWER_MOVED, CW_STORE_OK, other, shard->acceptor.n_max);
+        store_serve_refuse(s, call, STORE_ANSWER_MOVED, CW_STORE_OK, other, 0);
         return;
     }
     struct store_serving *o = keep(s, ask, call);
     if (o == NULL || store_lead_begin(s, shard) < 0) {
         store_note(s, STORE_COUNT_BUSY);
-        store_serve_refuse(s, call, STORE_ANSWER_DONE, CW_STORE_BUSY, CW_SERVER_NONE, shard->acceptor.n_max);
+        store_serve_refuse(s, call, STORE_ANSWER_DONE, CW_STORE_BUSY, CW_SERVER_NONE, 0);
         if (o != NULL) {
             release(o);
         }

@@ -108,6 +108,9 @@ static int on_open(cw_svc *svc, void *state)
     s->instance = draw(svc);
     s->store_id = draw(svc);
     list_init(&s->questions);
+    for (unsigned i = 0; i < STORE_HINTS; i++) {
+        s->hint[i].server = CW_SERVER_NONE;
+    }
     metrics_counters(svc, store_count_names, STORE_COUNTS, s->counter);
     metrics_histograms(svc, store_time_names, STORE_TIMES, s->took);
     return 0;

@@ -2,10 +2,11 @@
 /*
  * verdict.h - what an operation makes of the register that its name has: pure, from the two alone.
  *
- * An operation is known by its asker and number. `since` is the shard's n that the asker had heard when it first sent
- * the operation, and `again` is set on every attempt but the first. A register remembers the last six operations; when
- * it may have forgotten this one, the verdict is STALE for a first attempt, which starts over with another number, and
- * UNKNOWN for a later one (store rules 23 and 24).
+ * An operation is known by its asker and number. `since` is an n of the shard that a majority of its members had seen
+ * when the operation was first sent, so that no leader does it under a lower one, and `again` is set on every attempt
+ * but the first. A register remembers the last six operations; when it may have forgotten this one, the verdict is
+ * STALE for a first attempt, which starts over with another number, and UNKNOWN for a later one (store rules 23 and
+ * 24).
  */
 #ifndef SERVICES_STORE_VERDICT_H
 #define SERVICES_STORE_VERDICT_H

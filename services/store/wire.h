@@ -36,7 +36,7 @@ struct store_answer {
     enum store_answer_state state;
     cw_store_status status;
     cw_server server; /* MOVED */
-    uint64_t n;       /* of the shard, as far as this server knows */
+    uint64_t n;       /* of the shard: a majority has seen it, or a higher one; 0: not known */
     uint64_t version;
     uint32_t flags;
     uint32_t length; /* of the value that is there */

@@ -56,6 +56,7 @@ static void finish(struct store_lead *lead, struct store_write *w)
     struct list waiting;
     struct list_node *n;
     lead->lagging |= store_lead_all(lead) & ~w->accepted;
+    lead->settled = w->made->tag.n > lead->settled ? w->made->tag.n : lead->settled;
     w->made->under_way = NULL;
     list_remove(&w->node);
     lead->write_count--;

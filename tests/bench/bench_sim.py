@@ -88,7 +88,8 @@ def by_turns(builds, cases, rounds, same):
             if field not in turns[0]["now"]:
                 sys.exit(f"this cwsim does not report {field}: it is older than this benchmark")
             middle = {build: statistics.median(turn[build][field] for turn in turns) for build, _ in builds}
-            row = f"| {name} | {title} | {short(middle['before']) if 'before' in middle else ''} | {short(middle['now'])}"
+            before = short(middle["before"]) if "before" in middle else ""
+            row = f"| {name} | {title} | {before} | {short(middle['now'])}"
             if "before" in middle:
                 ratios = [turn["now"][field] / turn["before"][field] for turn in turns]
                 row += f" | {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}) |"

@@ -48,11 +48,10 @@ const cw_command *table_command(const cw_command *commands, int argc, const char
 int table_least(const cw_command *command);
 
 /*
- * The first of the words behind the command that its declaration has no place for: one word too many, or one that is
- * none of the words that are to choose from ("on|off"), or none of the torus's servers where SERVER stands. -1: there is
- * none. *expected becomes what would fit, cut to the room: what stands there in the declaration, or "a server of this
- * torus .."; "": nothing. What other words in capitals stand for, and options ("name=VALUE"), the service itself looks
- * at.
+ * The first of the words behind the command that its declaration has no place for: one word too many, one that is none
+ * of the words that are to choose from ("on|off"), or no server of the torus where SERVER stands. -1: there is none.
+ * *expected becomes what would fit, cut to the room: what stands there in the declaration, or "a server of this torus
+ * .."; "": nothing. What other words in capitals stand for, and options ("name=VALUE"), the service itself looks at.
  */
 int table_misfit(const cw_command *command, const struct torus *torus, int argc, const char *const *argv,
                  char expected[static TABLE_EXPECTED]);

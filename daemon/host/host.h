@@ -258,8 +258,8 @@ CW_MUST_CHECK int host_service_check(struct host *h, const char *name, const cha
 /*
  * Puts the service of this file in the place of the one of its name and job, which must have come from a file, too; its
  * policy and options stay, its state does not. The old module is kept, and what was kept before it, until the next such
- * call succeeds. On -errno the old one runs as before, and why[] says what is wrong. -EEXIST: it is the same file, which cannot be opened anew while it is
- * open.
+ * call succeeds. On -errno the old one runs as before, and why[] says what is wrong. -EEXIST: it is the same file,
+ * which cannot be opened anew while it is open.
  */
 CW_MUST_CHECK int host_service_reload(struct host *h, const char *file, struct host_service_about *was,
                                       struct host_service_about *out, char why[static HOST_WHY]);

@@ -73,8 +73,8 @@ class Fault(lab_kit.Case):
                             (("link", "0,0,0", "+x", "up"), "0,0,0 mend +x")):
             said = run(*words, code=None)
             self.assertNotEqual(said.returncode, 0)
-            self.assertEqual(said.stderr, f"cwlab {words[0]}: {words[1]}: all servers of this lab live in one process, which does that "
-                             f"itself: cwlab ctl --name lab {does}\n")
+            self.assertEqual(said.stderr, f"cwlab {words[0]}: {words[1]}: all servers of this lab live in one "
+                             f"process, which does that itself: cwlab ctl --name lab {does}\n")
             run(*said.stderr.partition(": cwlab ")[2].split())
         self.assertIn("it cannot be done to one of them", run("pause", "1,0,0", "1s", code=None).stderr)
 

@@ -91,7 +91,7 @@ class Run(cwsim_kit.Case):
         self.assertRegex(done.stderr, r"(?m)^ended by the watchdog: service careless, in on_command, on server 1,0,0, "
                          r"has held the thread for 0\.[3-9] s, at 0\.200000000 s$")
         self.assertRegex(done.stderr, r"(?m)^\S*careless\.so\S*\[0x[0-9a-f]+\]$")
-        self.assertIn("this makes it happen again: cwsim run --seed 3 --watchdog 300ms --quiet " + self.path, done.stderr)
+        self.assertIn("again: cwsim run --seed 3 --watchdog 300ms --quiet " + self.path, done.stderr)
         self.write(text % "hold 400")
         self.cwsim("run --watchdog 0 --quiet", self.path)
         self.cwsim("run --watchdog 200ms --quiet", self.path, code=-signal.SIGABRT)

@@ -15,9 +15,10 @@ int blocks_make(struct blocks *b, uint64_t elements, size_t element, unsigned de
     if (elements > BLOCKS_VECTOR_MOST / element) {
         return -EFBIG;
     }
+    uint64_t most = elements * element > BLOCKS_VECTOR_MOST / 2 ? BLOCKS_BYTES_MOST : BLOCKS_BYTES_MOST / 2;
     uint64_t bytes = elements * element / (FILL * (depth > 0 ? depth : 1));
     bytes = bytes < BLOCKS_BYTES_LEAST ? BLOCKS_BYTES_LEAST : bytes;
-    bytes = bytes > BLOCKS_BYTES_MOST ? BLOCKS_BYTES_MOST : bytes;
+    bytes = bytes > most ? most : bytes;
     return blocks_read(b, elements, element, (uint32_t)(bytes / element));
 }
 

@@ -3,7 +3,8 @@
  * blocks.h - a vector cut into blocks: whole elements, all blocks of one length but the last.
  *
  * A block is passed on when it is whole, so filling the trees costs depth * blocks on the way of the time. A block of
- * the vector's bytes / (300 * depth) keeps that near 2 %; it is not below 8 KiB, a packet, and not above 64 KiB.
+ * the vector's bytes / (300 * depth) keeps that near 2 %; it is not below 8 KiB, a packet, and not above 32 KiB, since
+ * the blocks of several runs wait behind one another; 64 KiB, where a vector would have too many blocks otherwise.
  */
 #ifndef SERVICES_AGGREGATE_DENSE_BLOCKS_H
 #define SERVICES_AGGREGATE_DENSE_BLOCKS_H

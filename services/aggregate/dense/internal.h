@@ -37,7 +37,9 @@ enum {
     DENSE_GATHERINGS = 64, /* runs whose JOINs pass a server at a time; those of others go to their root alone */
     DENSE_ENDED = 256,     /* runs whose names are remembered, for ENDED_SPAN */
     DENSE_WINDOW = 8,      /* blocks of a tree above a child; twice as many when they are short */
-    DENSE_LENT = 2,        /* of them, on their way to the parent at a time */
+    DENSE_LENT = 2,        /* of them, on their way to the parent at a time, */
+    /* but one, when this server is in several runs and blocks are longer than this. */
+    DENSE_LENT_SHORT = 16 * 1024,
     /* Blocks that are dealt and not settled: this, and a quarter of a window for each edge of the depth. */
     DENSE_AHEAD = 8,
     DENSE_SETTLE_AT_ONCE = 64 /* blocks that a root without children settles before others have their turn */

@@ -78,12 +78,15 @@ KERNEL(prod_ieee, uint16_t, narrow_ieee(widen_ieee(x) * widen_ieee(y)))
 KERNEL(min_ieee, uint16_t, narrow_ieee(least(widen_ieee(x), widen_ieee(y))))
 KERNEL(max_ieee, uint16_t, narrow_ieee(greatest(widen_ieee(x), widen_ieee(y))))
 
-/* A float32 rounded to a bfloat16, which stays where it is: in the upper half. The lower half is rubbish. */
+/*
+ * A sum or product of two bfloat16, rounded to a bfloat16 that stays where it is: in the upper half. The lower half is
+ * rubbish. A NaN needs no care: it is that of x or y with its quiet bit set, or the processor's own, so its lower half
+ * is zero, and the rounding does not reach the upper one.
+ */
 static inline uint32_t round_brain(float f)
 {
     uint32_t bits = as_bits(f);
-    uint32_t rounded = bits + 0x7fff + (bits >> 16 & 1);
-    return (bits & ~F32_SIGN) > F32_INFINITY ? bits | 0x400000 : rounded;
+    return bits + 0x7fff + (bits >> 16 & 1);
 }
 
 /*

@@ -281,13 +281,23 @@ int vertex_deal(struct dense *d, const struct message *m, cw_server from)
 
 /* ---- Moving ------------------------------------------------------------------------------------------------------ */
 
+/*
+ * How many blocks of a tree may be on their way to its parent. Several runs lend to the same links: there a long block
+ * of each run's trees is enough to fill them, and more makes the deals and the credit of all runs wait behind them.
+ */
+static unsigned lent_most(const struct vertex *v)
+{
+    bool few = v->d->vertex_count > 1 && blocks_longest(&v->blocks) > DENSE_LENT_SHORT;
+    return few ? 1 : DENSE_LENT;
+}
+
 /* Sends one ready block of the tree up, or at the root into the result. False: there is none. */
 static bool move_one(struct vertex *v, cw_link tree)
 {
     struct column *c = &v->column[tree];
     uint32_t position;
     /* The transport sends its messages to a peer in turns: with many at a time each takes long. */
-    if (v->lent[tree] >= DENSE_LENT || !column_ready(c, &position)) {
+    if (v->lent[tree] >= lent_most(v) || !column_ready(c, &position)) {
         return false;
     }
     uint32_t block = column_block(c, position);

@@ -63,6 +63,25 @@ START_TEST(what_cannot_be_loaded_is_said)
 }
 END_TEST
 
+/* By the table of the module, or by the name that the configuration gives it. */
+START_TEST(a_module_has_no_name_of_a_built_in_one)
+{
+    struct host *h = town_open(torus);
+    char why[HOST_WHY];
+    struct host_service_about about;
+    unsigned count = host_service_count(h);
+    ck_assert_int_eq(host_service_load(h, NULL, MODULES "/builtin_name.so", NULL, why), -EINVAL);
+    ck_assert_str_eq(why, MODULES "/builtin_name.so: its service is called ping, as one that is built in: give it "
+                                  "another name");
+    ck_assert_int_eq(host_service_check(h, NULL, MODULES "/builtin_name.so", true, &about, why), -EINVAL);
+    ck_assert_int_eq(host_service_load(h, "ping", MODULES "/hitcount.so", NULL, why), -EINVAL);
+    ck_assert_str_eq(why, MODULES "/hitcount.so: its service is called hitcount, not ping");
+    ck_assert_uint_eq(host_service_count(h), count);
+    ck_assert_str_eq(host_service_find(h, "ping")->file, ""); /* the built-in one still runs */
+    host_close(h);
+}
+END_TEST
+
 START_TEST(options_reach_their_service)
 {
     struct config_option good = {"timeout_us", "5000"}, bad = {"timeout_us", "never"},
@@ -118,8 +137,11 @@ START_TEST(who_is_used_stays)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(options_reach_their_service),   SUITE_TEST(who_is_used_stays),
-    SUITE_TEST(built_in_ones_run_everywhere),  SUITE_TEST(some_are_switched_off_and_some_are_heavy),
+    SUITE_TEST(a_module_has_no_name_of_a_built_in_one),
+    SUITE_TEST(options_reach_their_service),
+    SUITE_TEST(who_is_used_stays),
+    SUITE_TEST(built_in_ones_run_everywhere),
+    SUITE_TEST(some_are_switched_off_and_some_are_heavy),
     SUITE_TEST(what_cannot_be_loaded_is_said),
 };
 SUITE_MAIN("modules", tests)

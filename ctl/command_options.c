@@ -120,8 +120,8 @@ const char *commands_option_help(const struct command *c, const struct arguments
         const char *command, *option, *help;
     } own[] = {
         {"aggregate reduce", "to", "which server gets the result, or all, and the name of the file there"},
-        {"aggregate words", "to", "which server gets the result, and the name of the file there"},
-        {"aggregate run", "to", "which server gets the result, and the name of the file there"},
+        {"aggregate words", "to", "SERVER:NAME (again: a part to each), each:NAME, all:NAME, or - (here)"},
+        {"aggregate run", "to", "SERVER:NAME (again: a part to each), each:NAME, all:NAME, or - (here)"},
         {"aggregate check", "to", "which server gets the sum, or all (the one that is asked)"},
         {"drops", "all", "show causes of which nothing was dropped, too"},
         {"wiring", "all", "show every cable of the torus, not only those of this server"},

@@ -426,16 +426,21 @@ static const struct command table[] = {
      "wrong, or no result.",
      "  cwctl aggregate check\n  cwctl aggregate check --bytes 200M --to all", "bytes to of without order limit", 0, 0,
      NULL, NULL, NULL, run_aggregate_check},
-    {"aggregate words", "--from NAME --to SERVER:NAME", "count the words in a file of each server",
-     "Each server reads the text NAME in its data folder, and SERVER writes lines WORD TAB COUNT, sorted, whole or not "
-     "at "
-     "all. Equal words are added on their way. Exit codes as of aggregate reduce.",
-     "  cwctl aggregate words --from access.log --to 0,0,0:words.txt --top 100", "from to top of without limit", 0, 0,
-     NULL, NULL, NULL, run_aggregate_words},
-    {"aggregate run", "--from NAME --to SERVER:NAME", "sort and combine the records in a file of each server",
+    {"aggregate words", "--from NAME --to SERVER:NAME|each:NAME|all:NAME|-", "count the words in a file of each server",
+     "Each server reads the text NAME in its data folder. Equal words are added on their way, and lines WORD TAB COUNT "
+     "are written, sorted: by SERVER; with --to again, or each (every server), a part by each of them, all parts under "
+     "one name; with all, the whole by every server; with -, to standard output. Whole, or not at all. Exit codes: 0 "
+     "all is well; 5 some servers are not in the result, or have not got it: they are named with the reason; 1 there "
+     "is "
+     "no result.",
+     "  cwctl aggregate words --from access.log --to 0,0,0:words.txt --top 100\n"
+     "  cwctl aggregate words --from access.log --to -",
+     "from to top of without limit", 0, 0, NULL, NULL, NULL, run_aggregate_words},
+    {"aggregate run", "--from NAME --to SERVER:NAME|each:NAME|all:NAME|-",
+     "sort and combine the records in a file of each server",
      "As aggregate words, with a mapper that makes keys and values of the file, and a combination of values.",
      "  cwctl aggregate run --map field:1 --from access.log --to 0,0,0:clients --top 10\n"
-     "  cwctl aggregate run --map kv --combine max --from peaks.tsv --to 1,0,2:peaks.tsv --without",
+     "  cwctl aggregate run --map kv --combine max --from peaks.tsv --to each:peaks.tsv --without",
      "from to map combine top partitions of without limit", 0, 0, NULL, NULL, NULL, run_aggregate_run},
     {"aggregate status", "", "reductions under way at this server, and who is waited for",
      "ROLE: desk, the operator asked here; root, the result is made here; member, this server's vector is in it; on "

@@ -205,7 +205,8 @@ static int on_command(cw_svc *s, void *state, cw_request *r, int argc, const cha
         return query_command(a->query, r, argc, argv);
     }
     return refuse_request(
-        r, "there are: reduce ..., check ..., run ..., take ID, cancel ID, query ..., status, totals; not '%.80s'", word);
+        r, "there are: reduce ..., check ..., run ..., take ID, cancel ID, query ..., status, totals; not '%.80s'",
+        word);
 }
 
 static const cw_command commands[] = {

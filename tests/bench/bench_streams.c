@@ -47,7 +47,10 @@ static const char *option_of(void *context, const char *service, const char *nam
 {
     (void)context;
     (void)service;
-    return strcmp(name, "data") == 0 ? "/data" : strcmp(name, "spool") == 0 ? "/spool" : strcmp(name, "memory") == 0 ? "4G" : NULL;
+    return strcmp(name, "data") == 0     ? "/data"
+           : strcmp(name, "spool") == 0  ? "/spool"
+           : strcmp(name, "memory") == 0 ? "4G"
+                                         : NULL;
 }
 
 static void open_world(void)

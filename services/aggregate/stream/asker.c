@@ -77,10 +77,8 @@ static void reason(char out[static REASON], const struct refusal *f)
 
 /* ---- The end ----------------------------------------------------------------------------------------------------- */
 
-static const char *const to_names[] = {[LEAD_TO_SERVERS] = "servers",
-                                       [LEAD_TO_EACH] = "each",
-                                       [LEAD_TO_ALL] = "all",
-                                       [LEAD_TO_CALLER] = "caller"};
+static const char *const to_names[] = {
+    [LEAD_TO_SERVERS] = "servers", [LEAD_TO_EACH] = "each", [LEAD_TO_ALL] = "all", [LEAD_TO_CALLER] = "caller"};
 
 static void row_server(const struct lead *l, cw_server s, const char *state, int status, const char *why)
 {
@@ -101,9 +99,8 @@ static int refuse_inputs(cw_request *r, const struct lead *l)
     if (l->refusals > 1) {
         snprintf(others, sizeof others, "; and %u others", l->refusals - 1);
     }
-    return f->writing
-               ? refuse_with(r, f->status, "server %s, which is to write the result: %s%s", name, why, others)
-               : refuse_with(r, f->status, "server %s, %s: %s%s", name, l->wish.from, why, others);
+    return f->writing ? refuse_with(r, f->status, "server %s, which is to write the result: %s%s", name, why, others)
+                      : refuse_with(r, f->status, "server %s, %s: %s%s", name, l->wish.from, why, others);
 }
 
 static int refuse_failed(cw_request *r, const struct lead *l)
@@ -303,13 +300,14 @@ static int read_to(const struct stream *st, cw_request *r, const char *value, st
         return 0;
     }
     if (!first && (to != l->to || to != LEAD_TO_SERVERS)) {
-        return refuse_request(r, "to: several results are SERVER:FILE, of one name; each:FILE, all:FILE and - stand alone");
+        return refuse_request(
+            r, "to: several results are SERVER:FILE, of one name; each:FILE, all:FILE and - stand alone");
     }
-    int rc = each || all ? 0 : read_server_of(st, r, value, length, &s);
-    if (rc == 0 && value[length] != ':') {
+    if (value[length] != ':') {
         return refuse_request(r, "to: expected SERVER:FILE, each:FILE, all:FILE or -, as 0,0,0:top.txt; not '%.80s'",
                               value);
     }
+    int rc = each || all ? 0 : read_server_of(st, r, value, length, &s);
     rc = rc < 0 ? rc : read_name(r, "to", value + length + 1, name);
     if (rc == 0 && !first && strcmp(name, l->wish.to) != 0) {
         return refuse_request(r, "to: the parts of a result have one name; not '%s' and '%s'", l->wish.to, name);

@@ -560,8 +560,8 @@ cw_span collector_due(const struct collector *c)
 
 void collector_status(const struct collector *c, cw_request *r)
 {
-    static const char *const states[] = {"pauses", "announced", "runs", "result is written", "result is held",
-                                         "result gets its name"};
+    static const char *const states[] = {"pauses",         "announced",           "runs", "result is written",
+                                         "result is held", "result gets its name"};
     const struct stream *st = c->st;
     cw_request_text(r, "role", "root");
     tell_server_id(st->s, r, "root", st->self);

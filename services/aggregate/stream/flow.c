@@ -31,8 +31,8 @@ struct input {
     bool telling;   /* that is on its way: the next GRANT waits */
     bool lent;      /* the merge has block `taken` */
     bool ended;
-    struct source *source; /* of the own task */
-    bool reading;          /* and work for it is under way */
+    struct source *source;                /* of the own task */
+    bool reading;                         /* and work for it is under way */
     struct slot slot[STREAM_WINDOW_MOST]; /* of a child */
     uint8_t *bytes;                       /* of the slots: window * each */
 };
@@ -52,7 +52,7 @@ struct out {
 };
 
 struct flow {
-    struct list_node link; /* of the junction: the first member */
+    struct list_node link;  /* of the junction: the first member */
     struct list_node waits; /* of the stream, by link */
     struct junction *j;
     cw_link tree;

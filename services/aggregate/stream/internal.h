@@ -166,7 +166,7 @@ struct junction {
     struct run_name run, lead; /* the root's, and the one whose tasks these are */
     uint32_t attempt;
     uint32_t partitions;
-    uint32_t each;       /* bytes of a block, where no record is longer */
+    uint32_t each;      /* bytes of a block, where no record is longer */
     unsigned open_most; /* of a tree */
     struct plan plan;
     struct list flows;            /* struct flow, by its first member */

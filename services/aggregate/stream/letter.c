@@ -227,9 +227,9 @@ static bool take_announce(struct reader *r, struct letter *l)
     uint32_t length = reader_be32(r);
     l->open = (uint8_t)(length >> 16);
     take_run(r, &l->lead);
-    return l->open > 0 && l->partitions >= 1 && l->partitions <= LETTER_PARTITIONS_MOST && l->each >= LETTER_EACH_LEAST &&
-           l->each <= LETTER_EACH_MOST && (length & 0xffff) == 0 && length >> 24 != 0 && take_sets(r, l) &&
-           take_name(r, length >> 24, LETTER_WORD_MOST, l->wish.combine);
+    return l->open > 0 && l->partitions >= 1 && l->partitions <= LETTER_PARTITIONS_MOST &&
+           l->each >= LETTER_EACH_LEAST && l->each <= LETTER_EACH_MOST && (length & 0xffff) == 0 && length >> 24 != 0 &&
+           take_sets(r, l) && take_name(r, length >> 24, LETTER_WORD_MOST, l->wish.combine);
 }
 
 static bool take_stream(struct reader *r, struct letter *l)

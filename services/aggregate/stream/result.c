@@ -15,8 +15,8 @@
 
 enum {
     TEXT = STREAM_TEXT, /* bytes that are written by one piece of work */
-    NS_PER_BYTE = 5, /* what a piece takes, for the simulator's clock */
-    BEST_PARTS = 8,  /* the best records have this part of the memory */
+    NS_PER_BYTE = 5,    /* what a piece takes, for the simulator's clock */
+    BEST_PARTS = 8,     /* the best records have this part of the memory */
 };
 
 #define SYNC CW_US(100) /* and this for the disk */
@@ -44,8 +44,8 @@ struct result {
     struct part *absorbing;
     uint64_t charged;
     bool away, dropped, writing, committing;
-    bool ended; /* for the work: all of the file is written, or given */
-    bool named; /* and it has its name */
+    bool ended;              /* for the work: all of the file is written, or given */
+    bool named;              /* and it has its name */
     struct sharing *sharing; /* NULL: nobody else gets it */
     bool sharing_now;
     result_given_fn given;
@@ -61,7 +61,7 @@ struct result {
     struct shelf_reader *reader;
     struct record_reader block;
     struct reduce reduce;
-    struct best *best; /* with wish.top */
+    struct best *best;    /* with wish.top */
     uint32_t given_count; /* of best, to the text */
     struct vectors_file *file;
     uint64_t keys, bytes;
@@ -112,8 +112,7 @@ static void part_clear(struct result *r, struct part *p)
 
 static int sink(void *context, cw_bytes key, cw_bytes value);
 
-struct result *result_open(struct stream *st, struct collector *c, const struct wish *w, uint32_t first,
-                           uint32_t count)
+struct result *result_open(struct stream *st, struct collector *c, const struct wish *w, uint32_t first, uint32_t count)
 {
     struct result *r = calloc(1, sizeof *r);
     struct part *part = calloc(count, sizeof *part);
@@ -267,7 +266,8 @@ static int make_text(struct result *r)
     }
     r->text_used = 0;
     int rc = r->read ? 0 : read_records(r);
-    while (rc == 0 && r->read && r->best != NULL && r->text_used < TEXT && best_get(r->best, r->given_count, &key, &value)) {
+    while (rc == 0 && r->read && r->best != NULL && r->text_used < TEXT &&
+           best_get(r->best, r->given_count, &key, &value)) {
         put_text(r, key, value);
         r->given_count++;
     }

@@ -246,7 +246,8 @@ static void compare_files(const struct run *run, const struct torus *torus, uint
         files &= ~gone;
     }
     /* A part is missing where a server died when it was to name it. */
-    if (run->to != TO_ALL && (bare == 0 || fake_int(&run->result, 0, "parts") == fake_int(&run->result, 0, "with_result"))) {
+    if (run->to != TO_ALL &&
+        (bare == 0 || fake_int(&run->result, 0, "parts") == fake_int(&run->result, 0, "with_result"))) {
         compare(run, counted, files);
     }
 }
@@ -255,7 +256,8 @@ static void compare_files(const struct run *run, const struct torus *torus, uint
 static void look_for_files(const struct run *run)
 {
     const struct fake_result *r = &run->result;
-    if (!fake_has(r, 0, "id") || (fake_has(r, 0, "error") && strstr(fake_text(r, 0, "error"), "which is to write") != NULL)) {
+    if (!fake_has(r, 0, "id") ||
+        (fake_has(r, 0, "error") && strstr(fake_text(r, 0, "error"), "which is to write") != NULL)) {
         return; /* or who was to be told */
     }
     for (cw_server s = 0; s < SERVERS_MOST; s++) {
@@ -356,9 +358,7 @@ static void draw_runs(const struct torus *torus, uint64_t seed, cw_time from, cw
             run->members |= (uint64_t)member << s;
             run->writers |= (uint64_t)(run->to == TO_SOME && (s == run->root || prng_below(&random, 4) == 0)) << s;
         }
-        run->writers = run->to == TO_ONE    ? UINT64_C(1) << run->root
-                       : run->to == TO_SOME ? run->writers
-                                            : run->members;
+        run->writers = run->to == TO_ONE ? UINT64_C(1) << run->root : run->to == TO_SOME ? run->writers : run->members;
     }
 }
 

@@ -435,7 +435,8 @@ class Doctor(net_kit.Case):
         self.settle(7, but=[SICK])
         compare = "cubewayd --show-config -c .*conf "
         self.expect(SICK, "doctor", *[(SICK, "settings", "^[0-9,]+ has another configuration than 1,1,1: "
-                                       r"torus.dims, timers or mtu differ \(6 links, to 0,1,1 1,0,1 1,1,0\)$", compare)])
+                                       r"torus.dims, timers or mtu differ \(6 links, to 0,1,1 1,0,1 1,1,0\)$",
+                                       compare)])
         self.expect(HERE, "doctor --all", (SICK, "settings", "^1,1,1 has timers { profile = fast }, and 0,1,1 "
                                            r"has others \(so say 0,1,1 1,0,1 1,1,0\)$", compare),
                     show="1,1,1 has `timers { profile = fast }`")

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * copy.c - a result that goes to several servers. Its root makes one text after the other, and all get each by two
- * broadcasts of vectors (cubeway/aggregate.h): how long it is, and its bytes. Who gets it writes it before it takes part
- * in the next broadcast; so nobody has more than one text in memory, and the slowest disk is waited for.
+ * broadcasts of vectors (cubeway/aggregate.h): how long it is, and its bytes. Who gets it writes it before it takes
+ * part in the next broadcast; so nobody has more than one text in memory, and the slowest disk is waited for.
  */
 #include "services/aggregate/stream/internal.h"
 

@@ -4,9 +4,9 @@
  * room of its own for some blocks: a merge whose inputs share room comes to a stop when one of them fills what another
  * one, which is waited for, needs.
  *
- * A block that may be sent waits while STREAM_LENT bytes of blocks are on their way to that neighbour already. All links
- * carry blocks both ways, and credit stands behind them: with all that there is credit for in the queues of the links,
- * credit would come as late as the last of it, and links would be idle a third of the time.
+ * A block that may be sent waits while STREAM_LENT bytes of blocks are on their way to that neighbour already. All
+ * links carry blocks both ways, and credit stands behind them: with all that there is credit for in the queues of the
+ * links, credit would come as late as the last of it, and links would be idle a third of the time.
  */
 #include "base/check.h"
 #include "services/aggregate/sorted/merge.h"

@@ -101,7 +101,7 @@ void lead_begin(struct stream *st, struct lead *l)
 
 /* ---- The end ----------------------------------------------------------------------------------------------------- */
 
-/* Everybody forgets the run, or its rounds up to this one; who does not hear of it asks, and is told that it is over. */
+/* Everybody forgets the run, or its rounds up to this one. Who does not hear of it asks, and is told so. */
 static void tell_all(struct lead *l, uint32_t round)
 {
     struct stream *st = l->st;

@@ -13,8 +13,8 @@
  *  COLLECTED                             from a root to the lead: its partitions are whole, others may have the links
  *  COPY      24 wish                     from a root to a server that gets the result, a request; ORDERED answers
  *  COMMIT                                from the lead to who writes: the result gets its name; ORDERED answers
- *  ANNOUNCE  24 partitions | 28 each | 32 bytes of combine (1) open (1) 0 (2) | 36 lead | 40 its life (8) | 48 its number
- *            52 servers | 56 members | .. others | combine       from a root to all servers of the plan
+ *  ANNOUNCE  24 partitions | 28 each | 32 bytes of combine (1) open (1) 0 (2) | 36 lead | 40 its life (8)
+ *            48 its number | 52 servers | 56 members | .. others | combine       from a root to all servers of the plan
  *  GRANT     24 tree (1) 0 (3) | 28 partition | 32 granted        to a child: how many blocks it may have sent
  *  BLOCK     24 tree (1) last (1) 0 (2) | 28 partition | 32 sequence                       to the parent
  *  VOID      24 who                                              to the root; `what`: the errno

@@ -19,8 +19,9 @@ struct stream;
 struct dense;
 
 /*
- * Borrows s until stream_close(), and dense, which takes results to all; NULL: there is none. -EINVAL: an option is wrong, and the log says what is right; -E2BIG: the torus has
- * more servers than a message has room for; -ENOMEM, or what transport_open() says.
+ * Borrows s until stream_close(), and dense, which takes results to all; NULL: there is none. -EINVAL: an option is
+ * wrong, and the log says what is right; -E2BIG: the torus has more servers than a message has room for; -ENOMEM, or
+ * what transport_open() says.
  */
 CW_MUST_CHECK int stream_open(struct stream **out, cw_svc *s, struct dense *dense);
 /* Ends everything. NULL is allowed. */

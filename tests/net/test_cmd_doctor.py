@@ -48,6 +48,8 @@ def plain(text):
     text = re.sub(r"\([0-9]+ since it took", "(419 since it took", text)
     text = re.sub(r"\(here: [0-9.]+\)", "(here: 0.1.0)", text)
     text = re.sub(r"[0-9-]{10} [0-9:]{8}", "2026-11-22 20:31:07", text)
+    text = re.sub(r"\([0-9a-f]{16}\)", "(396196bad90b4a60)", text)
+    text = re.sub(r"/\S+/([0-9],[0-9],[0-9]\.state)", r"/var/lib/cubeway/\1", text)
     return re.sub(r"/\S+\.conf", "/etc/cubeway/cubewayd.conf", text)
 
 

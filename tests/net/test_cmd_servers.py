@@ -2,7 +2,6 @@
 """cwctl servers: every server as one of them sees it, and what is known of those that are away."""
 
 import time
-import unittest
 
 import ctl_kit
 
@@ -35,4 +34,4 @@ class Servers(ctl_kit.Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    ctl_kit.main()

@@ -21,7 +21,7 @@ static const struct arguments_option options[] = {
     {"name", ARGUMENTS_TEXT, "name", false, "NAME", "the name that the service must have"},
     {"option", ARGUMENTS_TEXT, "option", true, "NAME=VALUE", "an option of the service itself; may be given again"},
     {"check", ARGUMENTS_FLAG, "check", false, "", "only say whether it could be done"},
-    {"undo", ARGUMENTS_FLAG, "undo", false, "", "FILE is a NAME: put back what the last reload replaced"},
+    {"undo", ARGUMENTS_FLAG, "undo", false, "", "put back what the last reload of the service NAME replaced"},
     {"everywhere", ARGUMENTS_FLAG, NULL, false, "", "on all daemons of the lab, or of this machine: on all or on none"},
     {"weight", ARGUMENTS_NUMBER, "weight", false, "N", "share of a link against other services, 1 to 1000 (10)"},
     {"background", ARGUMENTS_FLAG, "background", false, "", "send only when no other service wants the link"},

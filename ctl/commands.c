@@ -161,7 +161,7 @@ static const struct command table[] = {
      "  cwctl services load ./hitcount.so --weight 20 --option patience_ms=500\n  cwctl --lab demo services load "
      "./hitcount.so --everywhere",
      "name weight background option check everywhere", 1, 1, "service-load", NULL, NULL, run_load},
-    {"services reload", "FILE", "put a new build of a service in the place of the one that runs",
+    {"services reload", "FILE | NAME --undo", "put a new build of a service in the place of the one that runs",
      "FILE has the service of that name and job. Its policy and options stay, what it knew does not. If the new build "
      "does not start, the old one runs on. Write the new build beside the old one and rename it: a file that is "
      "written into is still the old one for the daemon. --everywhere and --node as of services load. --undo takes the "

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/diagnosis.h"
 
+#include "ctl/diagnosis_falls.h"
 #include "ctl/diagnosis_services.h"
 #include "ctl/worst.h"
 
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOTE = 4, WARNING = 3, TEXT = 600, NEIGHBOURS_MOST = 6, VERSIONS = 8 };
+enum { NOTE = 4, WARNING = 3, TEXT = 600, NEIGHBOURS_MOST = 6 };
 
 /* ---- Fields ------------------------------------------------------------------------------------------------------ */
 
@@ -382,30 +383,68 @@ static void join_by_far(struct rows *rows)
             message_text(f, "link", "");
             message_text(f, "server", field(f, "expected"));
         } else if (count > 1) {
+            message_flag(f, "agreed", true);
             put(f, "text", "%s (so say %s)", field(f, "text"), names);
         }
     }
 }
 
-/* A server that differs from all its neighbours says so once, not for each link. */
+/* The neighbour, by the name that the sentence gives it. */
+static const char *neighbour_of(const struct message *f)
+{
+    return field(f, message_has(f, "seen") ? "seen" : "expected");
+}
+
+/* What the two say is the same but for the names of the neighbours. */
+static bool says_the_same(const struct message *f, const struct message *m)
+{
+    const char *a = field(f, "text"), *b = field(m, "text");
+    const char *in_a = strstr(a, neighbour_of(f)), *in_b = strstr(b, neighbour_of(m));
+    return in_a == NULL || in_b == NULL
+               ? strcmp(a, b) == 0
+               : in_a - a == in_b - b && strncmp(a, b, (size_t)(in_a - a)) == 0 &&
+                     strcmp(in_a + strlen(neighbour_of(f)), in_b + strlen(neighbour_of(m))) == 0;
+}
+
+/* Two findings of one server, the same but for the neighbour. What several servers say of one is that one's fault. */
+static bool is_alike(const struct message *f, const struct message *m)
+{
+    static const char *const causes[] = {"mtu", "settings", "cluster", "version", NULL};
+    return is_any(f, "cause", causes) && equal(m, "cause", f, "cause") && equal(m, "server", f, "server") &&
+           !message_get_flag(f, "agreed") && !message_get_flag(m, "agreed") &&
+           (is(f, "cause", "version") || is(f, "do", field(m, "do"))) &&
+           (!is(f, "cause", "settings") || says_the_same(f, m));
+}
+
+/* A server that differs from several neighbours says so once, not for each link, and names them all. */
 static void join_by_near(struct rows *rows)
 {
-    static const char *const causes[] = {"mtu", "settings", "cluster", NULL};
     for (size_t i = 0; i < rows->count; i++) {
         struct message *f = rows->row[i];
-        bool joined = false;
-        for (size_t j = i + 1; f != NULL && is_any(f, "cause", causes) && j < rows->count; j++) {
-            const struct message *m = rows->row[j];
-            if (m != NULL && equal(m, "cause", f, "cause") && equal(m, "server", f, "server") &&
-                strcmp(field(m, "do"), field(f, "do")) == 0) {
-                message_integer(f, "links", message_get_integer(f, "links", 1) + message_get_integer(m, "links", 1));
-                joined = true;
-                drop(rows, j);
-            }
+        char names[TEXT] = "";
+        unsigned count = 1, links = 0;
+        if (f != NULL) {
+            add_name(names, sizeof names, 0, neighbour_of(f));
         }
-        if (joined) {
+        for (size_t j = i + 1; f != NULL && j < rows->count; j++) {
+            const struct message *m = rows->row[j];
+            if (m == NULL || !is_alike(f, m)) {
+                continue;
+            }
+            links += (unsigned)message_get_integer(m, "links", 1);
+            if (!has_name(names, neighbour_of(m))) {
+                add_name(names, sizeof names, count++, neighbour_of(m));
+            }
+            drop(rows, j);
+        }
+        if (links > 0) {
+            links += (unsigned)message_get_integer(f, "links", 1);
+            message_integer(f, "links", links);
             message_text(f, "link", "");
-            put(f, "text", "%s (%d links)", field(f, "text"), (int)message_get_integer(f, "links", 1));
+            put(f, "text", "%s (%u links, to %s)", field(f, "text"), links, names);
+            if (is(f, "cause", "version")) {
+                put(f, "do", "on each of these: cubewayd --version, then install the same release on all");
+            }
         }
     }
 }
@@ -436,58 +475,16 @@ static void tell_unanswered(struct rows *rows, const char *server)
     }
 }
 
-struct version {
-    const char *name; /* of a row */
-    char servers[TEXT];
-    unsigned count;
-};
-
-static void count_version(struct version *version, unsigned *versions, const struct message *row)
-{
-    unsigned i = 0;
-    while (i < *versions && strcmp(version[i].name, field(row, "version")) != 0) {
-        i++;
-    }
-    if (i == VERSIONS) {
-        return;
-    }
-    if (i == *versions) {
-        version[(*versions)++] = (struct version){.name = field(row, "version")};
-    }
-    add_name(version[i].servers, sizeof version[i].servers, version[i].count++, field(row, "server"));
-}
-
-/* While a cluster is upgraded, servers of two versions run side by side. */
-static void tell_versions(struct rows *rows, const struct version *version, unsigned versions)
-{
-    char text[TEXT] = "";
-    struct message *m = versions > 1 ? finding(rows, NOTE, "versions", "") : NULL;
-    for (unsigned i = 0; i < versions; i++) {
-        size_t used = strlen(text);
-        snprintf(text + used, sizeof text - used, "%s%s on %u (%.100s%s)", i > 0 ? ", " : "", version[i].name,
-                 version[i].count, version[i].servers, version[i].count > NEIGHBOURS_MOST ? " .." : "");
-    }
-    if (m != NULL) {
-        put(m, "text", "%u versions run side by side: %s", versions, text);
-        put(m, "do", "finish the upgrade, server by server (docs/operating.md, \"Upgrading\")");
-    }
-}
-
 /* Findings stay; what the servers say of themselves becomes findings, or goes. */
 static void take_servers(struct rows *rows)
 {
-    struct version version[VERSIONS];
-    unsigned versions = 0;
     size_t count = rows->count;
     for (size_t i = 0; i < count; i++) {
         const struct message *row = rows->row[i];
-        if (is(row, "part", "about")) {
-            count_version(version, &versions, row);
-        } else if (message_get_integer(row, "unanswered", 0) != 0) {
+        if (message_get_integer(row, "unanswered", 0) != 0) {
             tell_unanswered(rows, field(row, "server"));
         }
     }
-    tell_versions(rows, version, versions);
     for (size_t i = 0; i < count; i++) {
         if (!is(rows->row[i], "part", "finding")) {
             drop(rows, i);
@@ -569,6 +566,8 @@ static void sort(struct rows *rows)
 void diagnose(struct rows *rows)
 {
     diagnose_services(rows);
+    diagnose_versions(rows);
+    diagnose_falls(rows);
     take_servers(rows);
     close_ranks(rows);
     sort(rows); /* answers come in any order */

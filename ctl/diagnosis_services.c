@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WARNING = 3, TEXT = 900 };
+enum { NOTE = 4, WARNING = 3, TEXT = 900, VERSIONS = 8, SERVERS_NAMED = 6 };
 
 static const char *field(const struct message *m, const char *name)
 {
@@ -145,4 +145,61 @@ void diagnose_services(struct rows *rows)
             }
         }
     }
+}
+
+/* ---- Versions ---------------------------------------------------------------------------------------------------- */
+
+struct version {
+    const char *name; /* of a row */
+    char servers[TEXT];
+    unsigned count;
+};
+
+static void count_version(struct version *version, unsigned *versions, const struct message *row)
+{
+    unsigned i = 0;
+    while (i < *versions && strcmp(version[i].name, field(row, "version")) != 0) {
+        i++;
+    }
+    if (i == VERSIONS) {
+        return;
+    }
+    if (i == *versions) {
+        version[(*versions)++] = (struct version){.name = field(row, "version")};
+    }
+    struct version *v = &version[i];
+    size_t used = strlen(v->servers);
+    if (v->count < SERVERS_NAMED) {
+        snprintf(v->servers + used, TEXT - used, "%s%s", v->count > 0 ? " " : "", field(row, "server"));
+    }
+    v->count++;
+}
+
+void diagnose_versions(struct rows *rows)
+{
+    struct version version[VERSIONS];
+    char text[TEXT] = "";
+    unsigned versions = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        if (is_part(rows->row[i], "about")) {
+            count_version(version, &versions, rows->row[i]);
+        }
+    }
+    struct message *m = versions > 1 ? message_open() : NULL;
+    if (m == NULL) {
+        return;
+    }
+    int used = snprintf(text, sizeof text, "%u versions run side by side: ", versions);
+    for (unsigned i = 0; i < versions && (size_t)used < sizeof text; i++) {
+        used += snprintf(text + used, sizeof text - (size_t)used, "%s%.40s on %u (%.100s%s)", i > 0 ? ", " : "",
+                         version[i].name, version[i].count, version[i].servers,
+                         version[i].count > SERVERS_NAMED ? " .." : "");
+    }
+    message_text(m, "server", "");
+    message_text(m, "part", "finding");
+    message_integer(m, "severity", NOTE);
+    message_text(m, "cause", "versions");
+    message_text(m, "text", text);
+    message_text(m, "do", "finish the upgrade, server by server (docs/operating.md, \"Upgrading\")");
+    rows_add(rows, m);
 }

@@ -13,5 +13,7 @@
  * their modules; a service that half of the servers or fewer run may be meant to run on these.
  */
 void diagnose_services(struct rows *rows);
+/* Adds a note where the servers asked are of several versions, as they are while a cluster is upgraded. */
+void diagnose_versions(struct rows *rows);
 
 #endif

@@ -33,10 +33,10 @@ static int by_text(const struct message *x, const struct message *y, const char 
     return strcmp(message_get_text(x, field, ""), message_get_text(y, field, ""));
 }
 
-/* True of several servers, of which none is named. */
+/* True of several servers, of which none is named; of links that hardly went down nobody wants to read first. */
 static bool is_of_many(const struct message *m)
 {
-    return message_get_text(m, "server", "")[0] == '\0';
+    return message_get_text(m, "server", "")[0] == '\0' && strcmp(message_get_text(m, "cause", ""), "fell-once") != 0;
 }
 
 static int compare(const void *a, const void *b)

@@ -77,6 +77,7 @@ struct world_config {
     const char *replay;
     /* Where the nodes say in which upcall they are (node_env.mark); borrowed, may be NULL. */
     struct upcall_mark *mark;
+    struct node_meter meter; /* of all nodes (core/node.h); all zero: upcalls are not measured */
 };
 /* 3x3x3, 1 Gb/s, 9,000-byte frames, default timers, no service. */
 struct world_config world_config_default(void);

@@ -125,6 +125,7 @@ int world_start(struct world *w, cw_server s)
         .option_context = w->config.option_context,
         .records = {w->book, book_record},
         .mark = w->config.mark,
+        .meter = w->config.meter,
     };
     if (w->config.objects != NULL) {
         env.objects = w->config.objects(w->config.objects_context, s);

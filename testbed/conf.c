@@ -7,6 +7,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -150,4 +151,38 @@ int conf_save(const struct lab *lab, cw_server s)
     }
     int rc = conf_write(lab, s, out);
     return fclose(out) == 0 ? rc : -EIO;
+}
+
+/* Copies the file, with the lab's timers in the place of the section that put_timers() has written. */
+static int copy_retimed(const struct lab *lab, FILE *in, FILE *out)
+{
+    char line[LAB_PATH * 2];
+    bool inside = false, met = false;
+    while (fgets(line, sizeof line, in) != NULL) {
+        bool begins = strcmp(line, "timers {\n") == 0;
+        if (begins) {
+            put_timers(lab, out);
+        } else if (!inside) {
+            fputs(line, out);
+        }
+        met |= begins;
+        inside = begins || (inside && strcmp(line, "}\n") != 0);
+    }
+    return ferror(in) || fflush(out) != 0 || ferror(out) ? -EIO : met ? 0 : -EINVAL;
+}
+
+int conf_retime(const struct lab *lab, cw_server s)
+{
+    char name[TORUS_TEXT], path[LAB_PATH], fresh[LAB_PATH];
+    lab_daemon_name(lab, s, name);
+    FILE *in = fopen(lab_path(lab, name, ".conf", path), "re");
+    FILE *out = in != NULL ? fopen(lab_path(lab, name, ".conf.new", fresh), "we") : NULL;
+    int rc = out == NULL ? -errno : copy_retimed(lab, in, out);
+    if (out != NULL && fclose(out) != 0) {
+        rc = rc < 0 ? rc : -EIO;
+    }
+    if (in != NULL) {
+        fclose(in);
+    }
+    return rc == 0 && rename(fresh, path) < 0 ? -errno : rc;
 }

@@ -15,4 +15,10 @@ CW_MUST_CHECK int conf_write(const struct lab *lab, cw_server s, FILE *out);
 /* Writes it to <folder>/<daemon>.conf, and makes the folder of the daemon's stable storage. */
 CW_MUST_CHECK int conf_save(const struct lab *lab, cw_server s);
 
+/*
+ * Writes the lab's timers into that file in the place of those that it has; the rest stays, services that were loaded
+ * meanwhile among it. -errno; -EINVAL: the file has no timers.
+ */
+CW_MUST_CHECK int conf_retime(const struct lab *lab, cw_server s);
+
 #endif

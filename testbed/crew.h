@@ -30,6 +30,7 @@ struct crew {
     int status;      /* what wait() said of its last process that ended; -1: none has ended yet */
     bool asked;      /* the lab ordered that end */
     bool leaves;     /* it was told to leave in order, and has not ended yet */
+    bool again;      /* for the owner: it was ended in order to be started again */
 };
 
 struct crew_order {

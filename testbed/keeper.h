@@ -14,6 +14,8 @@
  *   pause S NANOSECONDS, continue S SIGSTOP and SIGCONT
  *   link S +x up|down               that end of the cable has carrier, or has none
  *   loss S +x PPM                   so many of a million frames out of S by +x are lost
+ *   rescale N [WANTED]              all daemons end, then start again with timers N times those of the profile; WANTED
+ *                                   is for lab.json (struct lab)
  *   namespace S                     the answer carries two descriptors: the user namespace and the network namespace
  *   down                            answers, then ends everything
  */

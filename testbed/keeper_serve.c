@@ -6,6 +6,7 @@
 #include "base/quantity.h"
 #include "message/answer_line.h"
 #include "message/request_line.h"
+#include "testbed/conf.h"
 #include "testbed/peer.h"
 
 #include <errno.h>
@@ -317,6 +318,51 @@ static int run_namespace(struct asked *a)
     return rc;
 }
 
+static int write_timers(struct asked *a)
+{
+    int rc = lab_save(&a->k->lab);
+    for (cw_server s = 0; s < a->k->daemons && rc == 0; s++) {
+        rc = conf_retime(&a->k->lab, s);
+    }
+    return rc < 0 ? refuse(a, rc, "the configurations cannot be written: is there room in the folder of the lab?") : 0;
+}
+
+/*
+ * Every daemon is dead before the first one starts with other timers, and a dead one will start with them: servers with
+ * unlike timers never meet, for they could deliver one key twice (semantics 4.2).
+ */
+static int run_rescale(struct asked *a)
+{
+    struct keeper *k = a->k;
+    const struct lab before = k->lab;
+    const char *word = a->request->argv[0], *wanted = word != NULL ? a->request->argv[1] : NULL;
+    long scale = word != NULL ? atol(word) : 0;
+    if (k->lab.driver == LAB_PROCESS || k->lab.plays != NULL) {
+        return refuse(a, -EOPNOTSUPP, "the timers of this lab do not depend on how busy the machine is");
+    }
+    if (scale < 1 || scale > LAB_SCALE_MOST) {
+        return refuse(a, -EINVAL, "expected how many times as long the timers are to be, 1 to 10000");
+    }
+    lab_set_timers(&k->lab, k->lab.fast, (uint64_t)scale);
+    k->lab.wanted = wanted != NULL ? atof(wanted) : -1;
+    int rc = write_timers(a);
+    if (rc < 0) {
+        k->lab = before;
+        (void)!write_timers(a); /* what could be written is as it was */
+        return rc;
+    }
+    for (cw_server s = 0; s < k->daemons; s++) {
+        a->server = s;
+        k->crew[s].again = k->crew[s].state != CREW_DEAD && kill_one(a, true) == 0;
+    }
+    for (cw_server s = 0; s < k->daemons; s++) {
+        int started = k->crew[s].again ? keeper_start(k, s) : 0;
+        k->crew[s].again = false;
+        rc = rc < 0 ? rc : started;
+    }
+    return rc;
+}
+
 static int run_down(struct asked *a)
 {
     a->k->done = true;
@@ -329,7 +375,7 @@ static const struct {
 } commands[] = {
     {"status", run_status}, {"fail", run_fail},       {"power-off", run_power_off}, {"leave", run_leave},
     {"pause", run_pause},   {"restore", run_restore}, {"continue", run_continue},   {"link", run_link},
-    {"loss", run_loss},     {"down", run_down},       {"namespace", run_namespace},
+    {"loss", run_loss},     {"down", run_down},       {"namespace", run_namespace}, {"rescale", run_rescale},
 };
 
 /* Why the request was refused, in words; NULL: it was not. */

@@ -291,6 +291,28 @@ void lab_remove_folder(const struct lab *lab)
     remove_tree(lab->folder);
 }
 
+/* ---- Timers ------------------------------------------------------------------------------------------------------ */
+
+static void longer(cw_span *span, uint64_t by)
+{
+    span->ns *= (int64_t)by;
+}
+
+void lab_set_timers(struct lab *lab, bool fast, uint64_t scale)
+{
+    struct ls_timers *t = &lab->timers;
+    *t = fast ? ls_timers_fast() : ls_timers_default();
+    lab->fast = fast;
+    lab->scale = scale;
+    longer(&t->hello, scale);
+    longer(&t->dead, scale);
+    longer(&t->hold, scale);
+    longer(&t->flood_bound, scale);
+    longer(&t->retry, scale);
+    longer(&t->pending_limit, scale);
+    longer(&t->pace, scale);
+}
+
 /* ---- lab.json ---------------------------------------------------------------------------------------------------- */
 
 int lab_save(const struct lab *lab)

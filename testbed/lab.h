@@ -70,6 +70,9 @@ struct lab {
     pid_t keeper;                 /* its process, as numbered where cwlab runs; 0: there is none yet */
 };
 
+enum { LAB_SCALE_MOST = 10000 };
+/* Sets the lab's timers to `scale` (1 to LAB_SCALE_MOST) times the profile's, except those of damping. */
+void lab_set_timers(struct lab *lab, bool fast, uint64_t scale);
 /* True when the service is a module's path, false when it is the name of a built-in one. */
 bool lab_service_is_file(const char *service);
 /* True when each server has a device for IP: the service `ip` is among those that were asked for, or a network is. */

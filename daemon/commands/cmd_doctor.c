@@ -3,7 +3,7 @@
  * cmd_doctor.c - what is wrong, by cause: of the servers of this process, or of every server in view.
  */
 #include "daemon/commands/commands.h"
-#include "daemon/host/doctor.h"
+#include "daemon/doctor/doctor.h"
 
 void cmd_doctor(struct request *r)
 {

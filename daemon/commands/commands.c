@@ -3,6 +3,8 @@
 
 #include "base/quantity.h"
 #include "base/words.h"
+#include "daemon/doctor/doctor.h"
+#include "daemon/host/inquiry_host.h"
 #include "keyspace/key.h"
 #include "services/builtin.h"
 
@@ -70,6 +72,7 @@ int commands_open(struct control **out, struct host *h, struct request_table *ta
 {
     const struct daemon_config *config = host_config(h);
     *out = NULL;
+    host_set_doctor(h, doctor_look);
     commands_table(h, table);
     if (config->control_socket[0] == '\0') {
         return 0;

@@ -20,7 +20,7 @@
 void commands_table(struct host *h, struct request_table *table);
 /*
  * Opens the control socket where the host's configuration says, on the host's loop; *out is NULL when it names no path.
- * Otherwise as control_open().
+ * Otherwise as control_open(). Operators of other servers get the doctor's answers as those of this socket do.
  */
 CW_MUST_CHECK int commands_open(struct control **out, struct host *h, struct request_table *table,
                                 char why[static CONTROL_WHY]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/host/inquiry_host.h"
 
-#include "daemon/host/doctor.h"
 #include "daemon/host/events.h"
+#include "daemon/host/internal.h"
 
 /* Rows from the one with number `from` on, counted from 0, go to the writer until it is full. */
 struct page {
@@ -65,19 +65,25 @@ static uint64_t write_events(struct host *h, uint64_t from, struct rows_writer *
 
 static uint64_t write_rows(void *context, cw_coord self, unsigned topic, uint64_t from, struct rows_writer *out)
 {
-    struct host_server *s = host_find(context, self);
+    struct host *h = context;
+    struct host_server *s = host_find(h, self);
     struct page page = {.out = out, .from = from};
     const struct rows_reader reader = {&page, page_integer, page_text, page_row};
     if (s == NULL || s->node == NULL) {
         return 0;
     }
     if (topic == INQUIRY_EVENTS) {
-        return write_events(context, from, out);
+        return write_events(h, from, out);
     }
-    if (topic == INQUIRY_DOCTOR) {
-        (void)doctor_look(s, &reader);
+    if (topic == INQUIRY_DOCTOR && h->doctor != NULL) {
+        (void)h->doctor(s, &reader);
     }
     return page.next;
+}
+
+void host_set_doctor(struct host *h, host_doctor_fn *look)
+{
+    h->doctor = look;
 }
 
 void inquiry_host_open(struct inquiry_host *out, struct host *h)

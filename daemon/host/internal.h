@@ -154,6 +154,7 @@ struct host {
     uint64_t bits_per_second;
     struct node_object object[HOST_OBJECTS + 1]; /* what the host's parts offer to services */
     struct inquiry_host inquiry;                 /* one of them */
+    host_doctor_fn *doctor;                      /* for it; may be NULL */
     struct vectors_host vectors;                 /* another */
     struct spool_host spool;                     /* another */
     struct figures_host figures;                 /* another */

@@ -321,6 +321,38 @@ static int load_services(struct player *p, struct world_config *config)
     return 0;
 }
 
+/* ---- Services that take long by the wall clock ------------------------------------------------------------------- */
+
+static int64_t read_wall(void *context)
+{
+    (void)context;
+    return (int64_t)(progress_seconds() * 1e9);
+}
+
+/* In the simulator no time passes in an upcall; in a daemon the server stands still meanwhile. */
+static void on_slow(void *context, const struct node *n, const char *service, const char *upcall, cw_span held)
+{
+    const struct player *p = context;
+    const struct world *w = p->trial.world;
+    char server[TORUS_TEXT], lasted[QUANTITY_TEXT], dead[QUANTITY_TEXT];
+    torus_format(torus_coord(world_torus(w), node_self(n)), server);
+    quantity_span_format(held.ns >= CW_MS(1).ns ? CW_MS(cw_span_ms(held)) : held, lasted);
+    quantity_span_format(p->s->config.node.timers.dead, dead);
+    fprintf(
+        p->options->errors,
+        "service %s held the thread for %s of the wall clock in %s, on server %s, at %.9f s: neighbours of a daemon "
+        "count it out after %s (timers.dead); work above some 10 us goes to cw_offload()\n",
+        service, lasted, upcall, server, (double)world_now(w).ns / 1e9, dead);
+}
+
+/* Only where somebody's own service runs: reading the clock around each upcall takes time. */
+static void meter_services(struct player *p, struct world_config *config)
+{
+    if (p->modules > 0) {
+        config->meter = (struct node_meter){p, read_wall, on_slow, {config->node.timers.dead.ns / 2}};
+    }
+}
+
 static void play_in_world(struct player *p, const struct world_config *config, struct play_result *out)
 {
     if (trial_open(&p->trial, config, p->options->command, p->options->quiet, p->options->errors) < 0) {
@@ -351,6 +383,7 @@ void play_run(const struct scenario *s, const struct play_options *options, stru
         return;
     }
     if (load_services(&p, &config) == 0) {
+        meter_services(&p, &config);
         play_in_world(&p, &config, out);
     }
     while (p.modules > 0) {

@@ -10,7 +10,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-enum { SEEN = 4096 };
+enum { SEEN = 4096, TIMERS = 128 };
 
 struct look {
     const struct lab *lab;
@@ -156,9 +156,23 @@ static void add(void *context, const struct message *row)
     report_append(look->report, "daemons", r);
 }
 
+/* The timers that are in force, as people write them. */
+static const char *timers_of(const struct lab *saved, char out[static TIMERS])
+{
+    struct lab lab = *saved;
+    char hello[QUANTITY_TEXT], dead[QUANTITY_TEXT], hold[QUANTITY_TEXT];
+    lab_set_timers(&lab, lab.fast, lab.scale);
+    quantity_span_format(lab.timers.hello, hello);
+    quantity_span_format(lab.timers.dead, dead);
+    quantity_span_format(lab.timers.hold, hold);
+    snprintf(out, TIMERS, "hello %s, dead %s, hold %s", hello, dead, hold);
+    return out;
+}
+
 /* A server "knows all" when it reaches all servers that run: dead ones do not count. */
 static void sum_up(struct look *look)
 {
+    char timers[TIMERS];
     const struct explain *e = &look->explain;
     uint32_t want = look->lab->driver == LAB_PROCESS ? look->lab->torus.servers : e->running;
     unsigned know = 0;
@@ -182,6 +196,7 @@ static void sum_up(struct look *look)
     look->wanted = look->lab->driver == LAB_PROCESS ? 0 : scale_wanted();
     look->needed = scale_now(look->lab, look->wanted);
     report_flag(look->report, "before_others", look->lab->hurries);
+    report_text(look->report, "timers", timers_of(look->lab, timers));
     report_integer(look->report, "timers_scale", (int64_t)look->lab->scale);
     report_integer(look->report, "timers_scale_now", (int64_t)look->needed);
 }
@@ -190,7 +205,7 @@ static void sum_up(struct look *look)
 static bool is_lost_by(const struct look *look, cw_span silence)
 {
     struct lab lab = *look->lab;
-    scale_timers(&lab, lab.fast, lab.scale);
+    lab_set_timers(&lab, lab.fast, lab.scale);
     return silence.ns >= lab.timers.dead.ns - lab.timers.hello.ns;
 }
 
@@ -237,7 +252,7 @@ static void tell_stalls(const struct look *look)
 {
     struct lab lab = *look->lab;
     char dead[QUANTITY_TEXT], hello[QUANTITY_TEXT];
-    scale_timers(&lab, lab.fast, lab.scale);
+    lab_set_timers(&lab, lab.fast, lab.scale);
     bool lost = is_lost_by(look, look->stall_longest);
     bool recent = look->stall_ago.ns <= lost_lately.ns;
     if (look->stalled == 0 || !lost || !(recent || look->apart)) {
@@ -265,13 +280,15 @@ static void tell_scale(const struct look *look)
     if (look->needed >= 2 * lab->scale) {
         fprintf(stderr,
                 "this machine is busier than when the lab came up (%.0f processes want a processor now, %.0f did "
-                "then): a lab that comes up now gets timers %lu times as long, this one has %lu times\n",
-                look->wanted, lab->wanted, (unsigned long)look->needed, (unsigned long)lab->scale);
+                "then): a lab that comes up now gets timers %lu times as long, this one has %lu times; cwlab rescale "
+                "--name "
+                "%s gives it longer ones, and begins its daemons again\n",
+                look->wanted, lab->wanted, (unsigned long)look->needed, (unsigned long)lab->scale, lab->name);
     } else if (2 * look->needed <= lab->scale) {
         fprintf(stderr,
                 "this machine is quieter than when the lab came up: its timers are %lu times as long, and %lu time%s "
-                "would do now; cwlab down and up again gives it shorter ones\n",
-                (unsigned long)lab->scale, (unsigned long)look->needed, look->needed == 1 ? "" : "s");
+                "would do now; cwlab rescale --name %s gives it shorter ones, and begins its daemons again\n",
+                (unsigned long)lab->scale, (unsigned long)look->needed, look->needed == 1 ? "" : "s", lab->name);
     }
 }
 

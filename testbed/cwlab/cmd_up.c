@@ -184,7 +184,7 @@ static void choose_timers(struct choice *c, struct lab *lab)
     c->wanted = lab->driver == LAB_PROCESS ? 0 : scale_wanted();
     lab->wanted = c->scale != 0 ? -1 : c->wanted;
     lab->hurries = lab->driver == LAB_NETNS && scale_hurries();
-    scale_timers(lab, fast, 1);
+    lab_set_timers(lab, fast, 1);
     uint64_t scale = scale_now(lab, c->wanted);
     bool busy = scale > scale_now(lab, 0);
     if (c->scale != 0 && c->scale < scale && busy) {
@@ -194,7 +194,7 @@ static void choose_timers(struct choice *c, struct lab *lab)
                 c->wanted, scale_machine(), scale_machine() == 1 ? "" : "s", (unsigned long)c->scale,
                 (unsigned long)scale);
     }
-    scale_timers(lab, fast, c->scale != 0 ? c->scale : scale);
+    lab_set_timers(lab, fast, c->scale != 0 ? c->scale : scale);
 }
 
 static int read_choice(const struct program_command *self, struct choice *c, const char *dims, struct lab *lab)

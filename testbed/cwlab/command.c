@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 static const struct program_command *const commands[] = {
-    &command_up,    &command_down,  &command_status,  &command_list,  &command_pingall, &command_fail, &command_restore,
-    &command_leave, &command_pause, &command_link,    &command_loss,  &command_churn,   &command_ctl,  &command_exec,
-    &command_shell, &command_logs,  &command_capture, &command_judge, &command_run,     NULL,
+    &command_up,   &command_down,    &command_status, &command_list,  &command_pingall,
+    &command_fail, &command_restore, &command_leave,  &command_pause, &command_link,
+    &command_loss, &command_churn,   &command_ctl,    &command_exec,  &command_shell,
+    &command_logs, &command_capture, &command_judge,  &command_run,   &command_rescale,
+    NULL,
 };
 
 #define EXIT_CODES                                                                                                \

@@ -118,30 +118,10 @@ uint64_t scale_busy(double wanted, unsigned processors)
     return queue + 2 < SCALE_BUSY_MOST ? (uint64_t)(queue + 2) : SCALE_BUSY_MOST;
 }
 
-static void longer(cw_span *span, uint64_t by)
-{
-    span->ns *= (int64_t)by;
-}
-
-void scale_timers(struct lab *lab, bool fast, uint64_t scale)
-{
-    struct ls_timers *t = &lab->timers;
-    *t = fast ? ls_timers_fast() : ls_timers_default();
-    lab->fast = fast;
-    lab->scale = scale;
-    longer(&t->hello, scale);
-    longer(&t->dead, scale);
-    longer(&t->hold, scale);
-    longer(&t->flood_bound, scale);
-    longer(&t->retry, scale);
-    longer(&t->pending_limit, scale);
-    longer(&t->pace, scale);
-}
-
 uint64_t scale_now(const struct lab *lab, double wanted)
 {
     struct lab plain = *lab;
-    scale_timers(&plain, lab->fast, 1);
+    lab_set_timers(&plain, lab->fast, 1);
     uint64_t busy = scale_busy(scale_sessions() ? wanted / SCALE_SESSION : wanted, scale_machine());
     if (lab->hurries) {
         /* The others wait, but for their share of a burst they do not: daemons of nice -10 were late by 60 ms then. */

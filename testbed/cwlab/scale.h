@@ -19,7 +19,7 @@
 
 /* Where scale_sessions() is true, so many other processes delay a daemon as one does elsewhere (docs/testbed.md). */
 enum { SCALE_SESSION = 4 };
-enum { SCALE_SMALL = 32, SCALE_MOST = 10000, SCALE_BUSY_MOST = 20, SCALE_TEXT = 320 };
+enum { SCALE_SMALL = 32, SCALE_MOST = LAB_SCALE_MOST, SCALE_BUSY_MOST = 20, SCALE_TEXT = 320 };
 
 /* Processors of this machine that this process may use; at least 1. */
 unsigned scale_processors(void);
@@ -49,8 +49,6 @@ uint64_t scale_busy(double wanted, unsigned processors);
 uint64_t scale_now(const struct lab *lab, double wanted);
 /* Processors of the machine, which scale_wanted() is about, whether this process may use them or not. At least 1. */
 unsigned scale_machine(void);
-/* Sets the lab's timers to `scale` (1 to SCALE_MOST) times the profile's, except those of damping. */
-void scale_timers(struct lab *lab, bool fast, uint64_t scale);
 /*
  * How long a lab may take to come together, unless an option says otherwise: longer for more servers, whatever the
  * timers.

@@ -20,7 +20,7 @@ SEAL, JOBFILE = "formats/seal", "formats/jobfile"
 MESSAGE, COMMANDLINE = "formats/message", "formats/commandline"
 SIMULATOR, CWSIM, CTL, TESTBED, CWLAB = "simulator", "simulator/cwsim", "ctl", "testbed", "testbed/cwlab"
 DAEMON, CONFIG, CONTROL, HOST = "daemon", "daemon/config", "daemon/control", "daemon/host"
-DAEMON_COMMANDS, LISTENERS = "daemon/commands", "daemon/listeners"
+DOCTOR, DAEMON_COMMANDS, LISTENERS = "daemon/doctor", "daemon/commands", "daemon/listeners"
 
 GROUND = (CONTRACTS, KEYSPACE, BASE)
 
@@ -95,8 +95,9 @@ FOLDERS = (
            (*GROUND, STORAGE, WIRE, CORE, BOOT, NMU, SHIM, SEAL, JOBFILE, INQUIRY, SERVICE_JOBS, FILE,
             AGGREGATE_ORDER, AGGREGATE_SORTED, AGGREGATE_QUERY, SERVICE_LIST, CONFIG),
            False),
+    Folder(DOCTOR, 5, DOCTOR, (*GROUND, WIRE, BOOT, INQUIRY, CONFIG, HOST), False),
     Folder(DAEMON_COMMANDS, 5, DAEMON_COMMANDS,
-           (*GROUND, LINKSTATE, BOOT, NMU, INQUIRY, SERVICE_LIST, CONTROL, HOST), False),
+           (*GROUND, LINKSTATE, BOOT, NMU, INQUIRY, SERVICE_LIST, CONTROL, HOST, DOCTOR), False),
     Folder(LISTENERS, 5, LISTENERS, (CONTRACTS, BASE, MEMCACHED, TUNNEL, CONTROL, HOST), False),
     Folder(DAEMON, 5, DAEMON,
            (CONTRACTS, BOOT, SHIM, COMMANDLINE, SERVICE_LIST, CONFIG, HOST, DAEMON_COMMANDS, LISTENERS), False),

@@ -13,7 +13,7 @@ file(CONFIGURE OUTPUT ${next}/wire/wire/limits.h CONTENT [[
 #include_next "wire/limits.h"
 #define WIRE_VERSION_NOW 15
 ]])
-set(name_release daemon/main.c daemon/host/nodes.c daemon/host/doctor.c daemon/host/doctor_boot.c
+set(name_release daemon/main.c daemon/host/nodes.c daemon/doctor/doctor.c daemon/doctor/doctor_boot.c
   daemon/commands/cmd_node.c)
 set(name_wire runtime/wire/frame.c runtime/wire/packet.c runtime/wire/control.c runtime/boot/boot_rx.c
   daemon/host/viewlog.c daemon/host/serve.c daemon/commands/cmd_wiring.c)
@@ -24,7 +24,8 @@ function(later_daemon name)
   list(TRANSFORM ARG_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/)
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} BEFORE PRIVATE ${ARG_INCLUDES})
-  target_link_libraries(${name} PRIVATE cw_daemon_listeners cw_daemon_commands cw_daemon_host cw_commandline)
+  target_link_libraries(${name} PRIVATE cw_daemon_listeners cw_daemon_commands cw_daemon_doctor cw_daemon_host
+    cw_commandline)
 endfunction()
 later_daemon(cubewayd_later INCLUDES ${next}/release SOURCES ${name_release})
 later_daemon(cubewayd_wire INCLUDES ${next}/release ${next}/wire SOURCES ${name_release} ${name_wire})

@@ -82,6 +82,20 @@ class Run(cwsim_kit.Case):
         self.cwsim("run --watchdog 0 --quiet", self.path)
         self.cwsim("run --watchdog 200ms --quiet", self.path, code=-signal.SIGABRT)
 
+    def test_a_service_that_holds_the_thread(self):
+        """It is named, by the wall clock; the run is the same as without that."""
+        if cwsim_kit.OPTIONS.module is None:
+            self.skipTest("no module given")
+        text = f"torus 2x1x1\nservice {cwsim_kit.OPTIONS.module}\nat 200ms tell 1,0,0 careless hold %d\nend 210ms\n"
+        self.write(text % 60)
+        done = self.cwsim("run --quiet --json", self.path)
+        self.assertRegex(done.stderr, r"(?m)^service careless held the thread for \d+ms of the wall clock in "
+                         r"on_command, on server 1,0,0, at 0\.200000000 s: "
+                         r"neighbours of a daemon count it out after 50ms ")
+        slow = self.report("run", self.path)["digest"]
+        self.write(text % 0)
+        self.assertEqual(self.report("run", self.path)["digest"], slow)
+
     def test_a_misuse_in_strict_mode(self):
         if cwsim_kit.OPTIONS.module is None:
             self.skipTest("a sanitizer stops the program")

@@ -134,7 +134,7 @@ START_TEST(who_differs_is_told_once)
     add("severity=2;cause=mtu;server=2,0,0;link=-x;expected=1,0,0;expected_port=+x;seen=1,0,0;text=they have 1500");
     diagnose(&rows);
     ck_assert_uint_eq(rows.count, 1);
-    ck_assert_str_eq(text_of(0, "text"), "1500 here (2 links)");
+    ck_assert_str_eq(text_of(0, "text"), "1500 here (2 links, to 0,0,0 2,0,0)");
     clear();
     /* The one that differs cannot be asked. */
     add("severity=2;cause=mtu;server=0,0,0;link=+x;expected=1,0,0;expected_port=-x;seen=1,0,0;text=they have 1500");
@@ -142,6 +142,73 @@ START_TEST(who_differs_is_told_once)
     diagnose(&rows);
     ck_assert_uint_eq(rows.count, 1);
     ck_assert_str_eq(text_of(0, "text"), "they have 1500 (so say 0,0,0 2,0,0)");
+    clear();
+}
+END_TEST
+
+#define SAYS(server, far, ours)                                                                                    \
+    "severity=2;cause=settings;server=" server ";link=+x;expected=" far ";expected_port=-x;seen=" far ";text=" far \
+    " has timers.dead = " ours ", and this server has 50ms;do=compare"
+
+/* Each of several that differ is named, whoever tells of it; other values are another finding. */
+START_TEST(all_that_differ_are_named)
+{
+    add(SAYS("0,0,0", "1,0,0", "1s"));
+    add(SAYS("0,0,0", "0,1,0", "1s"));
+    add(SAYS("0,0,0", "0,0,1", "1s"));
+    diagnose(&rows); /* no other server tells of them */
+    ck_assert_uint_eq(rows.count, 1);
+    for (unsigned i = 0; i < 3; i++) {
+        static const char *const far[] = {"0,0,1", "0,1,0", "1,0,0"};
+        ck_assert_ptr_nonnull(strstr(strchr(text_of(0, "text"), '('), far[i]));
+    }
+    clear();
+    add(SAYS("0,0,0", "1,0,0", "1s"));
+    add(SAYS("0,0,0", "0,1,0", "2s"));
+    diagnose(&rows);
+    ck_assert_uint_eq(rows.count, 2);
+    clear();
+    for (unsigned i = 0; i < 2; i++) { /* two sound neighbours of each of three */
+        add(i == 0 ? SAYS("0,0,0", "1,0,0", "1s") : SAYS("1,1,1", "1,0,0", "1s"));
+        add(i == 0 ? SAYS("0,0,0", "0,1,0", "1s") : SAYS("1,1,1", "0,1,0", "1s"));
+        add(i == 0 ? SAYS("0,0,0", "0,0,1", "1s") : SAYS("1,1,1", "0,0,1", "1s"));
+    }
+    diagnose(&rows);
+    ck_assert_uint_eq(rows.count, 3);
+    for (unsigned i = 0; i < 3; i++) {
+        ck_assert_ptr_nonnull(strstr(text_of(i, "text"), "(so say 0,0,0 1,1,1)"));
+    }
+    clear();
+}
+END_TEST
+
+/* A server of another wire hears that from each neighbour; it says so once, and so is it told by its neighbours. */
+START_TEST(versions_of_the_wire_are_one_finding)
+{
+    static const char *const far[] = {"0,0,0", "1,0,0", "0,1,0"};
+    for (unsigned i = 0; i < 3; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "severity=2;cause=version;server=9,9,9;link=+x;expected=%s;text=old;do=on %s",
+                 far[i], far[i]);
+        add(text);
+    }
+    diagnose(&rows);
+    ck_assert_uint_eq(rows.count, 1);
+    ck_assert_ptr_nonnull(strstr(text_of(0, "text"), "old (3 links, to "));
+    for (unsigned i = 0; i < 3; i++) {
+        ck_assert_ptr_nonnull(strstr(text_of(0, "text"), far[i]));
+    }
+    ck_assert_str_eq(text_of(0, "do"), "on each of these: cubewayd --version, then install the same release on all");
+    clear();
+    for (unsigned i = 0; i < 3; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "severity=2;cause=version;server=%s;link=+x;expected=9,9,9;text=old;do=one",
+                 far[i]);
+        add(text);
+    }
+    diagnose(&rows);
+    ck_assert_uint_eq(rows.count, 1);
+    ck_assert_ptr_nonnull(strstr(text_of(0, "text"), "old (so say "));
     clear();
 }
 END_TEST
@@ -306,6 +373,8 @@ static const struct suite_test tests[] = {
     SUITE_TEST(a_dead_server_is_one_finding),
     SUITE_TEST(effects_go_and_causes_stay),
     SUITE_TEST(who_differs_is_told_once),
+    SUITE_TEST(all_that_differ_are_named),
+    SUITE_TEST(versions_of_the_wire_are_one_finding),
     SUITE_TEST(loss_is_told_where_it_is_seen),
     SUITE_TEST(who_left_is_a_note),
     SUITE_TEST(a_server_that_restarts_is_one_finding),

@@ -390,6 +390,16 @@ START_TEST(names_are_different_and_never_null)
                              adjacency_event_name((enum adjacency_event)j));
         }
     }
+    /* As `cwctl links` prints them, and the page of it explains. */
+    static const char *const words[ADJ_STATES] = {"stay", "no-carrier", "damped",  "down", "miswired",
+                                                  "init", "exchange",   "pending", "up"};
+    for (unsigned i = 0; i < ADJ_STATES; i++) {
+        bool known = false;
+        for (unsigned k = 0; k < ADJ_STATES; k++) {
+            known |= strcmp(adjacency_state_name((enum adjacency_state)i), words[k]) == 0;
+        }
+        ck_assert(known);
+    }
     ck_assert_str_eq(adjacency_state_name(ADJ_UP), "up");
     ck_assert_str_eq(adjacency_state_name(ADJ_STATES), "?");
     ck_assert_str_eq(adjacency_event_name(ADJ_SILENT), "silent");

@@ -2,7 +2,20 @@
 /* Modules that the loader must refuse, each for its FAULT (FAULT_IS_x too, for the preprocessor); NONE is good. */
 #include "cubeway/service.h"
 
-enum { NONE, NO_ENTRY, NO_TABLE, API, SHORT, LONG_IN_USE, LONG_UNUSED, NAME, BUILTIN_JOB, NO_PACKET, UNDEFINED };
+enum {
+    NONE,
+    NO_ENTRY,
+    NO_TABLE,
+    API,
+    SHORT,
+    LONG_IN_USE,
+    LONG_UNUSED,
+    NAME,
+    BUILTIN_NAME,
+    BUILTIN_JOB,
+    NO_PACKET,
+    UNDEFINED
+};
 
 static cw_verdict packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *rx)
 {
@@ -22,7 +35,9 @@ static const struct later_service table = {
                     : FAULT == LONG_IN_USE || FAULT == LONG_UNUSED ? sizeof(struct later_service)
                                                                    : sizeof(cw_service),
             .api = FAULT == API ? CW_API_VERSION + 1 : CW_API_VERSION,
-            .name = FAULT == NAME ? "not a name" : "fault",
+            .name = FAULT == NAME           ? "not a name"
+                    : FAULT == BUILTIN_NAME ? "ping"
+                                            : "fault",
             .version = "1",
             .job = FAULT == BUILTIN_JOB ? 1023 : 1024,
             .on_packet = FAULT == NO_PACKET ? NULL : packet,

@@ -133,6 +133,7 @@ END_TEST
 START_TEST(services_that_are_unsound)
 {
     refused("name.so", -EINVAL, "letters, digits and dashes");
+    refused("builtin_name.so", -EINVAL, "its service is called ping, as one that is built in: give it another name");
     refused("builtin_job.so", -EINVAL, "1024 or above");
     refused("no_packet.so", -EINVAL, "on_packet");
 }

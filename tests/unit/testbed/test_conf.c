@@ -2,6 +2,8 @@
 #include "lab_place.h"
 #include "testbed/conf.h"
 
+#include <errno.h>
+
 static char *conf(const struct lab *lab, cw_server s)
 {
     static char text[8192];
@@ -53,6 +55,37 @@ START_TEST(files)
 }
 END_TEST
 
+/* What was added meanwhile stays, and nothing of the timers is left over. */
+START_TEST(other_timers)
+{
+    char why[LAB_WHY], path[LAB_PATH], text[8192] = "";
+    char *place = place_make();
+    struct lab lab = {.mtu = 9000};
+    ck_assert_int_eq(torus_init(&lab.torus, (cw_dims){2, 2, 2}), 0);
+    lab_set_timers(&lab, false, 1);
+    ck_assert(lab_place(&lab, "f", why) == 0 && lab_make_folder(&lab) == 0);
+    ck_assert_int_eq(conf_retime(&lab, 0), -ENOENT);
+    ck_assert_int_eq(conf_save(&lab, 0), 0);
+    FILE *f = fopen(lab_path(&lab, "0,0,0", ".conf", path), "ae");
+    fputs("service \"mine\" { file = \"/x.so\"; }\n", f);
+    fclose(f);
+    lab_set_timers(&lab, false, 7);
+    ck_assert_int_eq(conf_retime(&lab, 0), 0);
+    f = fopen(path, "re");
+    ck_assert_uint_gt(fread(text, 1, sizeof text - 1, f), 0);
+    fclose(f);
+    ck_assert(strstr(text, "dead = \"350ms\"") != NULL && strstr(text, "\"50ms\"") == NULL);
+    ck_assert(strstr(text, "links {") != NULL && strstr(text, "service \"mine\" { file = \"/x.so\"; }") != NULL);
+    const char *timers = strstr(text, "timers {");
+    ck_assert(timers != NULL && strstr(timers + 1, "timers {") == NULL);
+    f = fopen(path, "we");
+    fputs("mtu = 9000\n", f);
+    fclose(f);
+    ck_assert_int_eq(conf_retime(&lab, 0), -EINVAL); /* and the file stays as it is */
+    place_remove(place);
+}
+END_TEST
+
 START_TEST(networks)
 {
     struct lab lab = {.name = "t", .folder = "/x/t", .mtu = 9000, .services = 1, .networks = 2};
@@ -70,5 +103,10 @@ START_TEST(networks)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(networks), SUITE_TEST(what_a_daemon_is_told), SUITE_TEST(files)};
+static const struct suite_test tests[] = {
+    SUITE_TEST(networks),
+    SUITE_TEST(what_a_daemon_is_told),
+    SUITE_TEST(files),
+    SUITE_TEST(other_timers),
+};
 SUITE_MAIN("conf", tests)

@@ -34,6 +34,41 @@ START_TEST(scopes)
 }
 END_TEST
 
+static void info_of_none(const struct shim *s, struct shim_info *out)
+{
+    (void)s;
+    *out = (struct shim_info){.kind = "raw", .mtu = 1500};
+    snprintf(out->name, sizeof out->name, "eth9");
+    snprintf(out->state, sizeof out->state, "no such interface");
+}
+
+static void counters_of_none(struct shim *s, struct shim_counters *out)
+{
+    (void)s;
+    *out = (struct shim_counters){.tx_frames = 0};
+}
+
+/* The words of links that no state of an adjacency has (test_adjacency.c has those). */
+START_TEST(states_of_links)
+{
+    static const struct shim_ops ops = {.info = info_of_none, .counters = counters_of_none};
+    struct shim absent = {.ops = &ops};
+    operator_open(&d, "torus { dims = 3x1x1; coordinate = all }");
+    town_settle(d.host, 3);
+    struct host_link *link = &host_server(d.host, 0)->link[CW_LINK_XP], was = *link;
+    const char *ask = "\"command\":\"links\",\"args\":[\"+x\"],\"server\":\"0,0,0\"";
+    operator_says(&d, ask, "\"state\":\"up\"");
+    link->shim = NULL;
+    operator_says(&d, ask, "\"state\":\"no-interface\"");
+    link->shim = &absent;
+    link->carrier = false;
+    operator_says(&d, ask, "\"state\":\"awaited\"");
+    *link = was;
+    operator_says(&d, "\"command\":\"links\",\"args\":[\"+z\"],\"server\":\"0,0,0\"", "\"state\":\"none\"");
+    operator_close(&d);
+}
+END_TEST
+
 START_TEST(options)
 {
     operator_open(&d, "torus { dims = 2x1x1; coordinate = all }");
@@ -120,7 +155,8 @@ START_TEST(nobody_listens)
 }
 END_TEST
 
-static const struct suite_test tests[] = {
-    SUITE_TEST(scopes), SUITE_TEST(options),       SUITE_TEST(a_service_that_is_switched_off),
-    SUITE_TEST(keys),   SUITE_TEST(over_a_socket), SUITE_TEST(nobody_listens)};
+static const struct suite_test tests[] = {SUITE_TEST(scopes),        SUITE_TEST(states_of_links),
+                                          SUITE_TEST(options),       SUITE_TEST(a_service_that_is_switched_off),
+                                          SUITE_TEST(keys),          SUITE_TEST(over_a_socket),
+                                          SUITE_TEST(nobody_listens)};
 SUITE_MAIN("commands", tests)

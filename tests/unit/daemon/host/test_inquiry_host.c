@@ -2,6 +2,7 @@
 /* test_inquiry_host.c - what is told fits into packets, page by page, and nothing twice. */
 #include "daemon/host/inquiry_host.h"
 
+#include "daemon/doctor/doctor.h"
 #include "daemon_town.h"
 #include "rows_said.h"
 #include "suite.h"
@@ -19,6 +20,7 @@ START_TEST(pages_hold_every_row_once)
         host_turn(h, CW_MS(1));
     }
     struct inquiry_host inquiry;
+    host_set_doctor(h, doctor_look);
     inquiry_host_open(&inquiry, h);
     uint8_t bytes[900];
     uint64_t from = 0;

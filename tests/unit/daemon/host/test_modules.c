@@ -63,6 +63,25 @@ START_TEST(what_cannot_be_loaded_is_said)
 }
 END_TEST
 
+/* By the table of the module, or by the name that the configuration gives it. */
+START_TEST(a_module_has_no_name_of_a_built_in_one)
+{
+    struct host *h = town_open(torus);
+    char why[HOST_WHY];
+    struct host_service_about about;
+    unsigned count = host_service_count(h);
+    ck_assert_int_eq(host_service_load(h, NULL, MODULES "/builtin_name.so", NULL, why), -EINVAL);
+    ck_assert_str_eq(why, MODULES "/builtin_name.so: its service is called ping, as one that is built in: give it "
+                                  "another name");
+    ck_assert_int_eq(host_service_check(h, NULL, MODULES "/builtin_name.so", true, &about, why), -EINVAL);
+    ck_assert_int_eq(host_service_load(h, "ping", MODULES "/hitcount.so", NULL, why), -EINVAL);
+    ck_assert_str_eq(why, MODULES "/hitcount.so: its service is called hitcount, not ping");
+    ck_assert_uint_eq(host_service_count(h), count);
+    ck_assert_str_eq(host_service_find(h, "ping")->file, ""); /* the built-in one still runs */
+    host_close(h);
+}
+END_TEST
+
 START_TEST(options_reach_their_service)
 {
     struct config_option good = {"timeout_us", "5000"}, bad = {"timeout_us", "never"},
@@ -145,22 +164,22 @@ START_TEST(an_undo_goes_back_before_what_was_refused)
     struct host *h = town_open(torus);
     struct host_service_about was, is;
     char why[HOST_WHY];
-    ck_assert_int_eq(host_service_load(h, NULL, BUILDS "/build1.so", NULL, why), 0);
+    ck_assert_int_eq(host_service_load(h, NULL, MODULES "/build1.so", NULL, why), 0);
     ck_assert_int_eq(host_service_undo(h, "builds", false, &was, &is, why), -ENOENT);
-    reload(h, BUILDS "/build2.so", 0);
-    reload(h, BUILDS "/build3.so", -EIO); /* one server refuses */
+    reload(h, MODULES "/build2.so", 0);
+    reload(h, MODULES "/build3.so", -EIO); /* one server refuses */
     undo(h, false, "0.2", "0.1");
     undo(h, false, "0.1", "0.2");
-    reload(h, BUILDS "/build4.so", 0);
+    reload(h, MODULES "/build4.so", 0);
     undo(h, true, "0.4", "0.2"); /* another daemon has refused it */
     undo(h, false, "0.2", "0.1");
     undo(h, false, "0.1", "0.2");
-    reload(h, BUILDS "/build1.so", 0);
+    reload(h, MODULES "/build1.so", 0);
     undo(h, true, "0.1", "0.2");
-    reload(h, BUILDS "/build4.so", 0);
+    reload(h, MODULES "/build4.so", 0);
     ck_assert_int_eq(host_service_unload(h, "builds", why), 0);
-    ck_assert_int_eq(host_service_load(h, NULL, BUILDS "/build1.so", NULL, why), 0);
-    reload(h, BUILDS "/build2.so", 0);
+    ck_assert_int_eq(host_service_load(h, NULL, MODULES "/build1.so", NULL, why), 0);
+    reload(h, MODULES "/build2.so", 0);
     undo(h, true, "0.2", "0.1");
     ck_assert_int_eq(host_service_check_undo(h, "builds", &was, &is, why), -ENOENT);
     ck_assert_int_eq(host_service_undo(h, "builds", false, &was, &is, why), -ENOENT);
@@ -170,6 +189,7 @@ END_TEST
 
 static const struct suite_test tests[] = {
     SUITE_TEST(an_undo_goes_back_before_what_was_refused),
+    SUITE_TEST(a_module_has_no_name_of_a_built_in_one),
     SUITE_TEST(options_reach_their_service),
     SUITE_TEST(who_is_used_stays),
     SUITE_TEST(built_in_ones_run_everywhere),

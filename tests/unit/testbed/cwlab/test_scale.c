@@ -9,7 +9,7 @@ static struct lab lab_of(cw_dims dims, enum lab_driver driver, bool fast)
 {
     struct lab lab = {.driver = driver};
     ck_assert_int_eq(torus_init(&lab.torus, dims), 0);
-    scale_timers(&lab, fast, 1);
+    lab_set_timers(&lab, fast, 1);
     return lab;
 }
 
@@ -45,7 +45,7 @@ START_TEST(timers_keep_their_guarantee)
     for (int fast = 0; fast < 2; fast++) {
         struct lab lab = lab_of((cw_dims){8, 8, 8}, LAB_NETNS, fast != 0);
         struct ls_timers one = lab.timers;
-        scale_timers(&lab, fast != 0, 53);
+        lab_set_timers(&lab, fast != 0, 53);
         ck_assert(lab.scale == 53 && lab.fast == (fast != 0));
         ck_assert_int_eq(lab.timers.hello.ns, one.hello.ns * 53);
         ck_assert_int_eq(lab.timers.retry.ns, one.retry.ns * 53);
@@ -83,17 +83,17 @@ START_TEST(what_it_says)
 {
     char text[SCALE_TEXT];
     struct lab lab = lab_of((cw_dims){8, 8, 8}, LAB_NETNS, false);
-    scale_timers(&lab, false, 53);
+    lab_set_timers(&lab, false, 53);
     ck_assert_str_eq(
         scale_describe(&lab, 2, 0.5, text),
         "hello 530ms, dead 2650ms, hold 3180ms: 53 times the default ones, for 512 servers on 2 processors");
     ck_assert_ptr_nonnull(strstr(scale_describe(&lab, 2, 1.2, text), "2 processors, which 1 other process wants now"));
-    scale_timers(&lab, true, 1);
+    lab_set_timers(&lab, true, 1);
     ck_assert_str_eq(scale_describe(&lab, 1, 7, text),
                      "hello 5ms, dead 15ms, hold 20ms: the fast ones, for 512 servers "
                      "on 1 processor, which 7 other processes want now");
     struct lab one = lab_of((cw_dims){1, 1, 1}, LAB_NETNS, false);
-    scale_timers(&one, false, 3);
+    lab_set_timers(&one, false, 3);
     ck_assert_ptr_nonnull(strstr(scale_describe(&one, 2, 0, text), "default ones, for 1 server on 2 processors"));
     ck_assert_int_eq(scale_patience(&lab).ns, CW_MS(20000 + 512 * 200).ns);
     ck_assert_uint_ge(scale_processors(), 1);

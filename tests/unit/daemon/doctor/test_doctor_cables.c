@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_doctor_cables.c - what is heard at the ends of cables, and what that means. */
-#include "daemon/host/doctor_cables.h"
+#include "daemon/doctor/doctor_cables.h"
 
 #include "base/quantity.h"
 #include "daemon/host/internal.h"
@@ -79,6 +79,28 @@ START_TEST(a_place_by_its_cables)
 }
 END_TEST
 
+/* Its place was found once, and is kept in the file: which is another server's. */
+START_TEST(a_state_file_that_was_copied)
+{
+    struct doctor d = begin();
+    h->config.place = CONFIG_AUTO;
+    snprintf(h->config.state_dir, sizeof h->config.state_dir, "/var/lib/cubeway");
+    hear(&d, CW_LINK_XP, (cw_coord){1, 0, 1}, CW_LINK_XM);
+    hear(&d, CW_LINK_XM, (cw_coord){2, 0, 1}, CW_LINK_XP);
+    for (cw_link link = CW_LINK_YP; link < CW_LINK_COUNT; link++) {
+        d.info[link].committed = false;
+    }
+    doctor_cables(&d);
+    h->config.place = CONFIG_WHOLE;
+    host_close(h);
+    ck_assert_uint_eq(said.count, 1);
+    expect("severity=1 cause=place");
+    expect("the state file of this server says that it is 0,0,0, and by its cables it is 0,0,1: the file is a copy of "
+           "another server's, or the cables were moved");
+    expect("do=systemctl stop cubewayd; rm /var/lib/cubeway/one.state; systemctl start cubewayd");
+}
+END_TEST
+
 START_TEST(one_cable_is_only_a_cable)
 {
     struct doctor d = begin();
@@ -139,7 +161,7 @@ START_TEST(another_configuration)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(plugs_that_are_exchanged), SUITE_TEST(a_place_by_its_cables), SUITE_TEST(one_cable_is_only_a_cable),
-    SUITE_TEST(another_cluster),          SUITE_TEST(another_configuration),
+    SUITE_TEST(plugs_that_are_exchanged),  SUITE_TEST(a_place_by_its_cables), SUITE_TEST(a_state_file_that_was_copied),
+    SUITE_TEST(one_cable_is_only_a_cable), SUITE_TEST(another_cluster),       SUITE_TEST(another_configuration),
 };
 SUITE_MAIN("doctor_cables", tests)

@@ -3,7 +3,7 @@
  * test_doctor_flaps.c - links that went down lately: a server is said to have stood still only if all its links went
  * down at one instant and it was kept waiting then; what a neighbour did is told of that neighbour, once.
  */
-#include "daemon/host/doctor_flaps.h"
+#include "daemon/doctor/doctor_flaps.h"
 
 #include "base/quantity.h"
 #include "daemon/host/internal.h"
@@ -370,9 +370,23 @@ START_TEST(what_somebody_switched)
 }
 END_TEST
 
+/* No finding: who asks several servers makes a note of it. A death, and a switch, are no falls of that kind. */
+START_TEST(who_fell_once_is_listed)
+{
+    struct doctor d = begin(cube);
+    fall(&d, 2, 1, 0);
+    fall_once(&d, 3, 0, LIFE, FENCED, FALLS_SILENT);
+    fall_once(&d, 4, 0, LIFE, LIFE, FALLS_OWN);
+    ck_assert_uint_eq(look(&d), 0);
+    ck_assert_uint_eq(said.count, 1);
+    expect("server=0,0,0 part=fell link=+y expected=0,1,0 expected_port=-y times=1 ago_s=");
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(who_stood_still),
     SUITE_TEST(within_one_dead),
+    SUITE_TEST(who_fell_once_is_listed),
     SUITE_TEST(a_service_that_held_the_thread),
     SUITE_TEST(a_hold_that_cost_no_link),
     SUITE_TEST(who_rests_now_delivers_nothing),

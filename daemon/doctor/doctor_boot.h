@@ -3,11 +3,11 @@
  * doctor_boot.h - what the bootstrap has found: faults of cables that keep a server from its place, or that only it can
  * tell. For doctor.c alone, with which it shares struct doctor; doctor_search() of doctor.h is here, too.
  */
-#ifndef DAEMON_HOST_DOCTOR_BOOT_H
-#define DAEMON_HOST_DOCTOR_BOOT_H
+#ifndef DAEMON_DOCTOR_DOCTOR_BOOT_H
+#define DAEMON_DOCTOR_DOCTOR_BOOT_H
 
 #include "boot/boot.h"
-#include "daemon/host/doctor_cables.h"
+#include "daemon/doctor/doctor_cables.h"
 
 /* The row about the server itself. */
 void doctor_about(const struct host *h, const struct rows_reader *out, const char *self);

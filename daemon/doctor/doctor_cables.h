@@ -3,10 +3,10 @@
  * doctor_cables.h - strangers at the ends of cables: which plugs were exchanged, who has the wrong coordinate, and
  * whose configuration differs in what. For doctor.c alone, with which it shares struct doctor.
  */
-#ifndef DAEMON_HOST_DOCTOR_CABLES_H
-#define DAEMON_HOST_DOCTOR_CABLES_H
+#ifndef DAEMON_DOCTOR_DOCTOR_CABLES_H
+#define DAEMON_DOCTOR_DOCTOR_CABLES_H
 
-#include "daemon/host/doctor.h"
+#include "daemon/doctor/doctor.h"
 
 enum { DOCTOR_TEXT = 420 };
 

@@ -4,8 +4,8 @@
  * (config_hash() of daemon/config): other dims, one other timer, or two that go together, with values that people
  * write. Pure.
  */
-#ifndef DAEMON_HOST_DIFFER_H
-#define DAEMON_HOST_DIFFER_H
+#ifndef DAEMON_DOCTOR_DIFFER_H
+#define DAEMON_DOCTOR_DIFFER_H
 
 #include "daemon/config/config.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/host/doctor_boot.h"
+#include "daemon/doctor/doctor_boot.h"
 
 #include "daemon/host/internal.h"
 
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SWAPS_MOST = 8 };
+enum { SWAPS_MOST = 8, PORTS = 128 };
 
 void doctor_about(const struct host *h, const struct rows_reader *out, const char *self)
 {
@@ -45,19 +45,45 @@ void doctor_bootstrap(struct doctor *d, const struct boot *b)
 
 /* ---- A server without a place ------------------------------------------------------------------------------------ */
 
-/* Neighbours whose frames tell nothing to who looks for a place: they are of another version of the wire. */
+/* The ports over which that version of the wire comes, as "+x, -y"; 0 where none does. */
+static unsigned list_ports(const struct host *h, const uint8_t *foreign, uint8_t version, char out[static PORTS])
+{
+    unsigned count = 0;
+    size_t used = 0;
+    out[0] = '\0';
+    for (cw_link link = 0; link < CW_LINK_COUNT && used < PORTS; link++) {
+        if (foreign[link] == version) {
+            used += (size_t)snprintf(out + used, PORTS - used, "%s%s", count++ > 0 ? ", " : "",
+                                     config_link_name(&h->config, h->port_of[link]));
+        }
+    }
+    return count;
+}
+
+/*
+ * Neighbours whose frames tell nothing to who looks for a place: they are of another version of the wire. One finding
+ * for each version.
+ */
 static void look_at_foreign_ports(struct doctor *d)
 {
     const struct host *h = d->s->host;
-    const struct viewlog *seen = &host_pump_server(d->s)->viewlog;
+    const uint8_t *foreign = host_pump_server(d->s)->viewlog.foreign;
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        if (seen->foreign[link] != 0) {
-            doctor_say(d, DOCTOR_BROKEN, "version", CW_LINK_SELF,
-                       "what comes over %s is version %u of the wire, and this server speaks version %u: its neighbour "
-                       "there runs another release, and neither understands the other",
-                       config_link_name(&h->config, h->port_of[link]), seen->foreign[link], WIRE_VERSION_NOW);
-            doctor_advise(d, "cubewayd --version there (here: %s), then install the same release on both", CW_VERSION);
+        char ports[PORTS];
+        bool told = foreign[link] == 0;
+        for (cw_link before = 0; before < link; before++) {
+            told |= foreign[before] == foreign[link];
         }
+        if (told) {
+            continue;
+        }
+        unsigned count = list_ports(h, foreign, foreign[link], ports);
+        doctor_say(d, DOCTOR_BROKEN, "version", CW_LINK_SELF,
+                   "what comes over %s is version %u of the wire, and this server speaks version %u: its neighbour%s "
+                   "there run%s another release, and neither understands the other",
+                   ports, foreign[link], WIRE_VERSION_NOW, count == 1 ? "" : "s", count == 1 ? "s" : "");
+        doctor_advise(d, "cubewayd --version there (here: %s), then install the same release on %s", CW_VERSION,
+                      count == 1 ? "both" : "all");
     }
 }
 

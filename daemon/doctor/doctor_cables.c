@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/host/doctor_cables.h"
+#include "daemon/doctor/doctor_cables.h"
 
-#include "daemon/host/differ.h"
+#include "daemon/doctor/differ.h"
 #include "daemon/host/internal.h"
 
 #include "base/quantity.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/host/doctor_flaps.h"
+#include "daemon/doctor/doctor_flaps.h"
 
 #include "daemon/host/internal.h"
 
@@ -419,6 +419,33 @@ static void tell_switched(struct doctor *d)
     doctor_do(d, "cwctl events says when");
 }
 
+/*
+ * Links that are up and went down too seldom for a finding, though nobody's process ended and nobody used a switch: who
+ * asks several servers makes one note of them (ctl/diagnosis_falls.h).
+ */
+static void list_rare(struct doctor *d)
+{
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        const struct fall *last = falls_at(&host_pump_server(d->s)->viewlog.falls[link], 0);
+        struct reasons r = reasons_of(d, cw_links_of(link));
+        unsigned times = r.silent + r.carrier + r.fences;
+        char far[TORUS_TEXT];
+        if (times == 0 || r.deaths > 0 || last == NULL || last->left || !d->info[link].committed ||
+            d->told & cw_links_of(link)) {
+            continue;
+        }
+        torus_format(d->info[link].expected, far);
+        d->out->text(d->out->context, "server", d->self);
+        d->out->text(d->out->context, "part", "fell");
+        d->out->text(d->out->context, "link", quantity_link_name(link));
+        d->out->text(d->out->context, "expected", far);
+        d->out->text(d->out->context, "expected_port", quantity_link_name(cw_link_opposite(link)));
+        d->out->integer(d->out->context, "times", times);
+        d->out->integer(d->out->context, "ago_s", cw_time_since(host_now(d->s->host), last->at).ns / CW_NS_PER_SEC);
+        d->out->row(d->out->context);
+    }
+}
+
 void doctor_flaps(struct doctor *d)
 {
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
@@ -445,4 +472,5 @@ void doctor_flaps(struct doctor *d)
         d->told |= anew || together ? with : CW_LINKS_NONE;
     }
     tell_switched(d);
+    list_rare(d);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_doctor.c - nothing is found where nothing is wrong, and a link that is not up has a cause. */
-#include "daemon/host/doctor.h"
+#include "daemon/doctor/doctor.h"
 
 #include "daemon/host/internal.h"
 #include "daemon_town.h"

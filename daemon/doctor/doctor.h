@@ -7,8 +7,8 @@
  * counters that stay 0 in a sound cluster. What several servers see of one fault is put together by who asks them all
  * (ctl/diagnosis.h), for which a finding also says in fields what was seen and what was expected.
  */
-#ifndef DAEMON_HOST_DOCTOR_H
-#define DAEMON_HOST_DOCTOR_H
+#ifndef DAEMON_DOCTOR_DOCTOR_H
+#define DAEMON_DOCTOR_DOCTOR_H
 
 #include "daemon/host/host.h"
 #include "services/inquiry/rows.h"

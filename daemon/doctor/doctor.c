@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/host/doctor.h"
+#include "daemon/doctor/doctor.h"
 
-#include "daemon/host/doctor_boot.h"
-#include "daemon/host/doctor_cables.h"
-#include "daemon/host/doctor_flaps.h"
+#include "daemon/doctor/doctor_boot.h"
+#include "daemon/doctor/doctor_cables.h"
+#include "daemon/doctor/doctor_flaps.h"
 #include "daemon/host/internal.h"
 
 #include "base/quantity.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/host/differ.h"
+#include "daemon/doctor/differ.h"
 
 #include "base/quantity.h"
 

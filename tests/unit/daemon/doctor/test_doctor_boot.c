@@ -3,7 +3,7 @@
  * test_doctor_boot.c - the row about a server, and a bootstrap that has found nothing. Servers without a place take
  * cables: net.lab.cmd_doctor has them.
  */
-#include "daemon/host/doctor_boot.h"
+#include "daemon/doctor/doctor_boot.h"
 
 #include "daemon_town.h"
 #include "rows_said.h"

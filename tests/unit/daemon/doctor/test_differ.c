@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_differ.c - what another configuration has in another way is found by its number alone. */
-#include "daemon/host/differ.h"
+#include "daemon/doctor/differ.h"
 
 #include "suite.h"
 

@@ -6,10 +6,10 @@
  * What decides is when each link went down last, and not how often. A server is said to have stood still only if two
  * things agree: all its links that were up went down within one `dead`, and the daemon was kept waiting at that time.
  */
-#ifndef DAEMON_HOST_DOCTOR_FLAPS_H
-#define DAEMON_HOST_DOCTOR_FLAPS_H
+#ifndef DAEMON_DOCTOR_DOCTOR_FLAPS_H
+#define DAEMON_DOCTOR_DOCTOR_FLAPS_H
 
-#include "daemon/host/doctor_cables.h"
+#include "daemon/doctor/doctor_cables.h"
 
 /* Says that this server stood still, if it did. d->stood: the links that went down by that. Call before the others. */
 void doctor_stall(struct doctor *d);
@@ -17,7 +17,10 @@ void doctor_stall(struct doctor *d);
 void doctor_hold(struct doctor *d);
 /* The link went down lately: it is told with others by doctor_flaps(), unless standing still explains all of it. */
 void doctor_flapped(struct doctor *d, cw_link link);
-/* Call once, after all links: one finding for each neighbour that is the cause, or for each cable. */
+/*
+ * Call once, after all links: one finding for each neighbour that is the cause, or for each cable; and a row of part
+ * "fell" for each link that is up and went down too seldom for a finding.
+ */
 void doctor_flaps(struct doctor *d);
 
 #endif

@@ -102,6 +102,7 @@ pause 0,0,0 1ms
 link 0,0,0 +x up
 loss 0,0,0 +x none
 judge
+rescale
 logs --last 3
 logs --merge --last 3
 churn --for 10ms

@@ -123,7 +123,8 @@ static const struct command table[] = {
     {"servers", "", "every server of the torus, as seen from here",
      "State: up (in the view by which packets are routed), feared (away, and perhaps alive: keys that the server may "
      "own are not delivered elsewhere until timers.hold is over), leaving (in order, and still forwards), left (in "
-     "order), down (without a word), or refused (it runs, and its neighbours do not take it in: cwctl doctor --all says "
+     "order), down (without a word), or refused (it runs, and its neighbours do not take it in: cwctl doctor --all "
+     "says "
      "why). BY: the links on shortest paths to the server.",
      "  cwctl servers\n  cwctl servers --json | jq 'select(.state != \"up\")'", "", 0, 0, "servers", server_columns,
      NULL, run_servers},

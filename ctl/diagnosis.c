@@ -2,6 +2,7 @@
 #include "ctl/diagnosis.h"
 
 #include "ctl/diagnosis_falls.h"
+#include "ctl/diagnosis_many.h"
 #include "ctl/diagnosis_services.h"
 #include "ctl/worst.h"
 
@@ -204,8 +205,8 @@ static bool was_switched(const struct message *f, const struct message *m)
 /* Is there a finding with its own cause at the far end of this one's cable, or about the far server as a whole? */
 static bool explained(const struct rows *rows, const struct message *f)
 {
-    static const char *const follows[] = {"deaf",     "rests",       "no-carrier", "coming-up", "flapping", "carrier-lost",
-                                          "restarts", "server-down", "mtu",        NULL};
+    static const char *const follows[] = {"deaf",         "rests",    "no-carrier",  "coming-up", "flapping",
+                                          "carrier-lost", "restarts", "server-down", "mtu",       NULL};
     static const char *const causes[] = {
         "interface-down", "interface-missing", "unconfigured", "version", "cluster", "settings",
         "cable",          "swapped",           "half",         "refused", NULL};
@@ -223,8 +224,8 @@ static bool explained(const struct rows *rows, const struct message *f)
         bool stood = there && is(m, "cause", "stalled") && !(is(f, "cause", "rests") && severe);
         bool end = there && same_end(m, "server", "link", f, "expected", "expected_port");
         bool narrow = end && is(m, "cause", "mtu") && !is(f, "cause", "mtu");
-        if (went_with_server(f, m) || was_switched(f, m) || (end && is_any(m, "cause", causes)) || narrow ||
-            stood || (there && is(m, "cause", "place"))) {
+        if (went_with_server(f, m) || was_switched(f, m) || (end && is_any(m, "cause", causes)) || narrow || stood ||
+            (there && is(m, "cause", "place"))) {
             return true;
         }
     }
@@ -262,8 +263,8 @@ static void drop_explained(struct rows *rows)
 /* Both ends of one cable say the same of it: "deaf" or "no-carrier". */
 static void join_ends(struct rows *rows)
 {
-    static const char *const causes[] = {"deaf",  "rests",        "no-carrier", "half", "flapping",
-                                         "lossy", "carrier-lost", NULL};
+    static const char *const causes[] = {"deaf",     "rests", "no-carrier",   "half",
+                                         "flapping", "lossy", "carrier-lost", NULL};
     for (size_t i = 0; i < rows->count; i++) {
         struct message *a = rows->row[i];
         for (size_t j = i + 1; a != NULL && is_any(a, "cause", causes) && j < rows->count; j++) {
@@ -510,90 +511,6 @@ static void take_servers(struct rows *rows)
     }
 }
 
-/* ---- Many servers ------------------------------------------------------------------------------------------------ */
-
-enum { MANY = 3 };
-
-/* What is true of many servers at once has one cause, and most often one machine: too few processors. */
-static const struct many {
-    const char *cause, *text;
-} many[] = {
-    {"stalled", "stood still for longer than timers.dead: all their links went down at the same moment"},
-    {"stalls", "were lost lately and came back by themselves: they stood still, or nobody heard them"},
-    {"waited", "had no processor in the middle of their work, for longer than timers.hold less timers.dead"},
-};
-
-static void join_one_cause(struct rows *rows, const struct many *what)
-{
-    char names[TEXT] = "";
-    unsigned count = 0;
-    struct message *first = NULL;
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct message *m = rows->row[i];
-        count += m != NULL && is(m, "cause", what->cause);
-    }
-    if (count < MANY) {
-        return;
-    }
-    count = 0;
-    for (size_t i = 0; i < rows->count; i++) { /* the first is the worst of them */
-        struct message *m = rows->row[i];
-        if (m == NULL || !is(m, "cause", what->cause)) {
-            continue;
-        }
-        add_name(names, sizeof names, count++, field(m, "server"));
-        if (first == NULL) {
-            first = m;
-        } else {
-            drop(rows, i);
-        }
-    }
-    message_text(first, "server", "");
-    put(first, "text", "%u servers %s (%s%s)", count, what->text, names, count > NEIGHBOURS_MOST ? " .." : "");
-    put(first, "do",
-        "give them processors: fewer servers on a machine, priority = realtime, or longer timers (docs/operating.md, "
-        "\"Ending, dying\")");
-}
-
-static void join_many(struct rows *rows)
-{
-    for (size_t i = 0; i < sizeof many / sizeof *many; i++) {
-        join_one_cause(rows, &many[i]);
-    }
-}
-
-/* Two servers with one id both say so, of each other. */
-static void join_copies(struct rows *rows)
-{
-    for (size_t i = 0; i < rows->count; i++) {
-        for (size_t j = i + 1; j < rows->count && rows->row[i] != NULL; j++) {
-            const struct message *a = rows->row[i], *b = rows->row[j];
-            if (b != NULL && is(a, "cause", "same-id") && is(b, "cause", "same-id") &&
-                equal(a, "server", b, "expected") && equal(b, "server", a, "expected")) {
-                drop(rows, j);
-            }
-        }
-    }
-}
-
-/* Every server of the part that is in view says the same. */
-static void join_majority(struct rows *rows)
-{
-    struct message *first = NULL;
-    for (size_t i = 0; i < rows->count; i++) {
-        struct message *m = rows->row[i];
-        if (m == NULL || !is(m, "cause", "no-majority")) {
-            continue;
-        }
-        if (first != NULL) {
-            drop(rows, i);
-        } else {
-            first = m;
-            message_text(m, "server", "");
-        }
-    }
-}
-
 /* ---- All --------------------------------------------------------------------------------------------------------- */
 
 static int compare(const void *a, const void *b)
@@ -628,9 +545,7 @@ void diagnose(struct rows *rows)
     join_flapping(rows);
     join_by_far(rows);
     join_by_near(rows);
-    join_many(rows);
-    join_majority(rows);
-    join_copies(rows);
     close_ranks(rows);
+    diagnose_many(rows);
     worst_first(rows);
 }

@@ -6,8 +6,8 @@
 #include "daemon/commands/commands.h"
 
 #include "base/quantity.h"
-#include "daemon/doctor/doctor.h"
 #include "boot/boot.h"
+#include "daemon/doctor/doctor.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ static void judge_loss(const struct ls_link_info *info, const char *port, const 
 /* Its sentences about links that are down, so that two commands never say two things of one cable. */
 struct told {
     char by_link[CW_LINK_COUNT][256];
-    char place[256]; /* this server is elsewhere: no cable of it is wrong */
+    char place[256];                                          /* this server is elsewhere: no cable of it is wrong */
     char cause[32], link[8], text[256], expected[TORUS_TEXT]; /* of the row under way */
     char misnamed[TORUS_TEXT], says[256]; /* a neighbour there is elsewhere, which is told of one of its cables */
 };

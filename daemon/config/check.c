@@ -238,16 +238,17 @@ static void check_timers(const struct ls_timers *t, struct config_report *r)
     quantity_span_format(t->damp, damp);
     quantity_span_format(t->damp_max, most);
     if (t->dead.ns - t->hello.ns < t->hello.ns) {
-        snprintf(text, sizeof text, "expected dead >= 2 hello, and dead is %s, hello %s: one lost hello would be a death",
-                 dead, hello);
+        snprintf(text, sizeof text,
+                 "expected dead >= 2 hello, and dead is %s, hello %s: one lost hello would be a death", dead, hello);
         r->tell(r, "timers.dead", text);
         told = true;
     }
     if (t->hold.ns - t->dead.ns < t->flood_bound.ns) {
-        snprintf(text, sizeof text,
-                 "expected hold >= dead + flood_bound, and hold is %s, dead %s, flood_bound %s: keys could be delivered "
-                 "at two servers",
-                 hold, dead, bound);
+        snprintf(
+            text, sizeof text,
+            "expected hold >= dead + flood_bound, and hold is %s, dead %s, flood_bound %s: keys could be delivered "
+            "at two servers",
+            hold, dead, bound);
         r->tell(r, "timers.hold", text);
         told = true;
     }

@@ -103,8 +103,9 @@ int lint_services(const struct daemon_config *c, config_mistake_fn *tell, void *
         }
         /* Any other name is a mere heading: the service runs under the name in its table. */
         if (builtin_service(s->name) != NULL && strcmp(module.service->name, s->name) != 0) {
-            say(tell, context, "service \"%s\": this name is built in, and the service in %s is called %s: name the section so", s->name,
-                s->file, module.service->name);
+            say(tell, context,
+                "service \"%s\": this name is built in, and the service in %s is called %s: name the section so",
+                s->name, s->file, module.service->name);
             rc = -EINVAL;
         }
         loader_close(&module);

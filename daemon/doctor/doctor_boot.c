@@ -44,8 +44,9 @@ static void tell_copy(struct doctor *d, const struct boot_fault *fault)
     doctor_say(d, DOCTOR_WARNING, "same-id", link,
                "this server and %s have the same id (%016" PRIx64 "): the state file of one is a copy of the other's",
                far, fault->far.id != 0 ? fault->far.id : fault->who.id);
-    doctor_advise(d, "on the one with the copy, %s or %s: systemctl stop cubewayd; rm its file (here: %s/%s.state); "
-                     "systemctl start cubewayd",
+    doctor_advise(d,
+                  "on the one with the copy, %s or %s: systemctl stop cubewayd; rm its file (here: %s/%s.state); "
+                  "systemctl start cubewayd",
                   d->self, far, config->state_dir, config->name);
 }
 

@@ -164,8 +164,8 @@ static bool is_odd(const struct doctor *d, cw_link link)
         if (!info->exists || (!info->heard.any && !info->committed)) {
             continue;
         }
-        bool same = !info->committed && info->heard.cluster == there->cluster &&
-                    info->heard.config_hash == there->config_hash;
+        bool same =
+            !info->committed && info->heard.cluster == there->cluster && info->heard.config_hash == there->config_hash;
         *(same ? &like_it : &others) += 1;
     }
     return like_it >= 2 && like_it > others;
@@ -194,8 +194,9 @@ static void other_profile(struct doctor *d, cw_link link, const char *far, const
         tell_setting(d, link, far, theirs, ours);
         return;
     }
-    doctor_advise(d, "on the machine at %s: set the timers of %s (cubewayd --show-config -c %s there), then: systemctl "
-                     "restart cubewayd",
+    doctor_advise(d,
+                  "on the machine at %s: set the timers of %s (cubewayd --show-config -c %s there), then: systemctl "
+                  "restart cubewayd",
                   far, d->self, h->config.file);
 }
 

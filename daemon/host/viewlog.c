@@ -73,16 +73,14 @@ static void say_stranger(struct pump_server *s, cw_link link, const struct ls_st
                (torus_holds(&h->torus, stranger->server) && torus_id(&h->torus, stranger->server) == far &&
                 stranger->port == cw_link_opposite(link))) {
         what = "the neighbour on this cable has another configuration";
-        snprintf(text, sizeof text,
-                 "server %s has another configuration: its dims, timers or mtu differ from ours", seen);
+        snprintf(text, sizeof text, "server %s has another configuration: its dims, timers or mtu differ from ours",
+                 seen);
         next = "cwctl doctor says which setting differs";
     } else {
-        snprintf(text, sizeof text,
-                 "server %s port %s was heard, expected server %s port %s", seen, port, expected,
+        snprintf(text, sizeof text, "server %s port %s was heard, expected server %s port %s", seen, port, expected,
                  wanted);
     }
-    LOG(h->log, CW_LOG_WARN, what, {"server", self},
-        {"link", quantity_link_name(link)}, {"why", text}, {"next", next});
+    LOG(h->log, CW_LOG_WARN, what, {"server", self}, {"link", quantity_link_name(link)}, {"why", text}, {"next", next});
     events_add(h->events, &s->face.self, "cable", "%s: %s: %s", quantity_link_name(link), what, text);
 }
 

@@ -107,7 +107,8 @@ class Run(cwsim_kit.Case):
         self.sound(self.report("run", self.path))
         for line, says in (("option ping colour red", "no service ping that knows an option colour"),
                            ("option nobody colour red", "no service nobody that knows an option colour"),
-                           ("option ping timeout_us 0", "no server runs: service ping: option timeout_us = \"0\": expected a whole")):
+                           ("option ping timeout_us 0",
+                            "no server runs: service ping: option timeout_us = \"0\": expected a whole")):
             self.write(SMALL + line + "\n")
             self.assertIn(says, self.cwsim("run --quiet", self.path, code=2).stderr)
 

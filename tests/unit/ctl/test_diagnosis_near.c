@@ -97,8 +97,10 @@ START_TEST(who_is_refused)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(a_short_mtu_at_the_far_end), SUITE_TEST(an_interface_that_was_switched),
-    SUITE_TEST(what_it_says_of_another_port), SUITE_TEST(one_server_is_told_once),
+    SUITE_TEST(a_short_mtu_at_the_far_end),
+    SUITE_TEST(an_interface_that_was_switched),
+    SUITE_TEST(what_it_says_of_another_port),
+    SUITE_TEST(one_server_is_told_once),
     SUITE_TEST(who_is_refused),
 };
 SUITE_MAIN("diagnosis_near", tests)

@@ -42,8 +42,9 @@ START_TEST(what_does_not_fit)
          "c:2: links: links port0 to port5 need coordinate = auto, which finds out where they lead"},
         {"torus { coordinate = auto } links { port0 { shim = raw; interface = a } +x { shim = raw; interface = b } }",
          "c:1: links: either all links have directions (+x) or all have numbers (port0)"},
-        {TORUS "timers { hold = 20ms }", "c:2: timers.hold: expected hold >= dead + flood_bound, and hold is 20ms, dead "
-                                         "50ms, flood_bound 10ms: keys could be delivered at two servers"},
+        {TORUS "timers { hold = 20ms }",
+         "c:2: timers.hold: expected hold >= dead + flood_bound, and hold is 20ms, dead "
+         "50ms, flood_bound 5ms: keys could be delivered at two servers"},
         {TORUS "timers {\ndead = 15ms }",
          "c:3: timers.dead: expected dead >= 2 hello, and dead is 15ms, hello 10ms: one lost hello would be a death"},
         {TORUS "timers { damp = 30s; damp_max = 20s }",

@@ -188,8 +188,12 @@ START_TEST(another_configuration)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(plugs_that_are_exchanged),  SUITE_TEST(a_place_by_its_cables), SUITE_TEST(a_state_file_that_was_copied),
-    SUITE_TEST(one_cable_is_only_a_cable), SUITE_TEST(another_cluster),       SUITE_TEST(another_configuration),
+    SUITE_TEST(plugs_that_are_exchanged),
+    SUITE_TEST(a_place_by_its_cables),
+    SUITE_TEST(a_state_file_that_was_copied),
+    SUITE_TEST(one_cable_is_only_a_cable),
+    SUITE_TEST(another_cluster),
+    SUITE_TEST(another_configuration),
     SUITE_TEST(the_odd_one),
 };
 SUITE_MAIN("doctor_cables", tests)

@@ -157,7 +157,8 @@ START_TEST(strangers_are_named)
                  "next=\"cwctl doctor says whether a cable or a coordinate is wrong\"",
                  "server 1,0,0 port +x was heard, expected server 1,0,0 port -x");
     try_stranger("torus { dims = 3x1x1; coordinate = '1,0,0' } cluster = 9", true,
-                 "msg=\"this cable leads to another cluster\" server=0,0,0 link=+x", "a server of cluster 9 was heard, ours is 1");
+                 "msg=\"this cable leads to another cluster\" server=0,0,0 link=+x",
+                 "a server of cluster 9 was heard, ours is 1");
     try_stranger("torus { dims = 3x1x1; coordinate = '1,0,0' } timers { hello = 11ms }", true,
                  "msg=\"the neighbour on this cable has another configuration\" server=0,0,0 link=+x",
                  "server 1,0,0 has another configuration");

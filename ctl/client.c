@@ -104,6 +104,11 @@ int client_open(struct client **out, const char *path, char why[static CLIENT_WH
     return 0;
 }
 
+const char *client_path(const struct client *c)
+{
+    return c->path;
+}
+
 void client_close(struct client *c)
 {
     if (c != NULL) {

@@ -48,6 +48,9 @@ const char *client_lab(const struct client *c);
 /* What names the daemon in its lab; NULL: it is of no lab. */
 const char *client_daemon(const struct client *c);
 
+/* The socket that was opened; borrowed from the client. */
+const char *client_path(const struct client *c);
+
 /*
  * Waits until the process of the daemon has ended, which is some time after its connections have: 0. -ETIME: it has not
  * within `patience` (zero or less: waits for ever); -EINTR: *stop was set; -ENOTSUP: the system cannot tell.

@@ -7,6 +7,7 @@
 #include "ctl/diagnosis_near.h"
 #include "ctl/lab.h"
 #include "ctl/remedy.h"
+#include "ctl/silent.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -121,6 +122,9 @@ int run_doctor(struct call *call)
     if (rc >= 0) {
         struct asked asked = asked_of(&rows);
         const char *lab = client_lab(call->client);
+        if (lab != NULL) {
+            silent_ask(&rows, client_path(call->client));
+        }
         if (call_given(call, "all") != NULL || lab != NULL) {
             remedy_place(&rows);
         }

@@ -112,7 +112,8 @@ static int code_of(const struct sending *s, int rc)
     if (rc == 0 || sum == NULL) {
         return rc == 0 ? EXIT_FINE : EXIT_NO;
     }
-    return message_get_integer(sum, "complete", 0) > 0 ? EXIT_INCOMPLETE : EXIT_NO;
+    bool any = message_get_integer(sum, "complete", 0) > message_get_integer(sum, "contested", 0);
+    return any || message_has(sum, "contested_by") ? EXIT_INCOMPLETE : EXIT_NO;
 }
 
 /* ---- Beginning --------------------------------------------------------------------------------------------------- */

@@ -178,6 +178,22 @@ static int sign_and_put(struct change *c, const struct job_plan *plan)
     return done;
 }
 
+static void show_already(const struct change *c, const struct job_plan *plan)
+{
+    FILE *out = c->w.call->out;
+    struct message *row = c->w.call->arguments->json ? message_open() : NULL;
+    if (row != NULL) {
+        message_integer(row, "job", plan->id);
+        message_text(row, "name", plan->name);
+        message_integer(row, "version", (int64_t)plan->version);
+        message_flag(row, "already", true);
+        message_print(row, out);
+        message_close(row);
+    } else {
+        fprintf(out, "job %s, version %" PRIu64 ": it is so already\n", plan->name, plan->version);
+    }
+}
+
 /* Tries once. 1: done, or impossible, which was told; 0: try again. */
 static int try_change(struct change *c, cw_job job)
 {
@@ -187,8 +203,8 @@ static int try_change(struct change *c, cw_job job)
         return 1;
     }
     int rc = c->apply(c, &plan, there > 0), done = 1;
-    if (rc == 0 && !c->w.call->arguments->json) {
-        fprintf(c->w.call->out, "job %s, version %" PRIu64 ": it is so already\n", plan.name, plan.version);
+    if (rc == 0) {
+        show_already(c, &plan);
     } else if (rc > 0) {
         plan.version++;
         done = sign_and_put(c, &plan);
@@ -263,6 +279,40 @@ static int read_target(struct job_world *w, const char *word, cw_job *job, struc
     return parts.ports != NULL ? job_world_ports(w, *job, parts.ports, ports) : 0;
 }
 
+/* Tells which of the processes that are to be granted the job does not have; a service has one on each server. */
+static void tell_missing(struct change *c, cw_job job, const struct processes *who)
+{
+    struct processes missing = {.all = false};
+    struct job_plan plan;
+    char name[JOB_RECORD_NAME_BYTES], *text = NULL;
+    size_t size;
+    int there = who->all || !job_world_knows(&c->w, job) || job_world_destroyed(&c->w, job)
+                    ? -1
+                    : job_world_fetch(&c->w, job, &plan, NULL);
+    int rc = there < 0 ? there : processes_copy(&missing, who);
+    for (unsigned i = 0; rc == 0 && there > 0 && i < plan.ranges; i++) {
+        rc = processes_remove(&missing, plan.range[i].first, plan.range[i].first + plan.range[i].count - 1);
+    }
+    if (rc == 0 && there == 0) {
+        rc = processes_remove(&missing, 0, c->w.servers - 1);
+    }
+    if (there > 0) {
+        job_plan_close(&plan);
+    }
+    FILE *out = rc == 0 && !processes_is_empty(&missing) ? open_memstream(&text, &size) : NULL;
+    if (out != NULL) {
+        processes_write(&missing, out);
+        fclose(out);
+        job_world_name(&c->w, job, name);
+        fprintf(c->w.call->errors,
+                "cwctl: job %s has no process %.80s: what is granted of it counts when there is one (cwctl job show "
+                "%s)\n",
+                name, text, name);
+    }
+    free(text);
+    processes_close(&missing);
+}
+
 static int refuse_dead(struct change *c, const struct job_plan *plan)
 {
     return job_world_fail(&c->w, EXIT_NO, "job %s was destroyed; cwctl job create FILE begins its next generation",
@@ -288,6 +338,9 @@ static int for_targets(struct change *c, struct job_plan *plan, bool grant)
             fprintf(c->w.call->errors,
                     "cwctl: nobody knows a job %" PRIu32 " yet: the grant counts when there is one (cwctl job list)\n",
                     job);
+        }
+        if (grant && rc >= 0) {
+            tell_missing(c, job, &who);
         }
         if (rc == -ENOTSUP) {
             rc = job_world_fail(&c->w, EXIT_NO,

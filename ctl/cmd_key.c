@@ -13,7 +13,28 @@ static bool is_part(const struct message *row, const char *part)
     return strcmp(message_get_text(row, "part", ""), part) == 0;
 }
 
-static void show_head(const struct call *call, const struct message *row)
+/*
+ * The server before the root in the key's order that is away, and perhaps alive: until timers.hold is over nobody
+ * delivers the key, and from then on the root does. NULL: there is none. One behind the root is of no importance.
+ */
+static const char *feared_before_root(const struct rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct message *row = rows->row[i];
+        if (!is_part(row, "order")) {
+            continue;
+        }
+        if (strcmp(message_get_text(row, "role", ""), "root") == 0) {
+            return NULL;
+        }
+        if (strcmp(message_get_text(row, "state", ""), "feared") == 0) {
+            return message_get_text(row, "server", "?");
+        }
+    }
+    return NULL;
+}
+
+static void show_head(const struct call *call, const struct message *row, const char *feared)
 {
     char by[TABLE_CELL];
     const char *root = message_get_text(row, "root", "?"), *then = message_get_text(row, "root_then", NULL);
@@ -25,7 +46,8 @@ static void show_head(const struct call *call, const struct message *row)
             message_get_integer(row, "order", 0));
     fprintf(call->out, "root   %s%s%s", table_bold(call->style), root, table_plain(call->style));
     if (hops > 0) {
-        fprintf(call->out, ", %" PRId64 " link%s from here, by %s\n", hops, hops == 1 ? "" : "s", by);
+        fprintf(call->out, ", %" PRId64 " link%s from here, by %s%s\n", hops, hops == 1 ? "" : "s", by,
+                feared != NULL ? "; from the end of timers.hold on" : "");
     } else {
         fprintf(call->out, ", here; %s\n",
                 message_get_flag(row, "may_deliver") ? "it may deliver now"
@@ -44,21 +66,24 @@ static void show_order(const struct call *call, const struct rows *rows)
         {"role", "IS", TABLE_STATE},     {NULL, NULL, TABLE_TEXT},
     };
     struct message **order = calloc(rows->count + 1, sizeof(struct message *));
+    const char *feared = feared_before_root(rows), *root = "?";
     size_t count = 0;
-    bool feared = false;
     for (size_t i = 0; order != NULL && i < rows->count; i++) {
         if (is_part(rows->row[i], "order")) {
             order[count++] = rows->row[i];
-            feared = feared || strcmp(message_get_text(rows->row[i], "state", ""), "feared") == 0;
+        }
+        if (is_part(rows->row[i], "key")) {
+            root = message_get_text(rows->row[i], "root", "?");
         }
     }
     if (order != NULL && count > 0) {
         fputc('\n', call->out);
         table_print(order, count, columns, call->style, call->out);
-        if (feared) {
+        if (feared != NULL) {
             fprintf(call->out,
-                    "feared: it is away, and perhaps alive, so that nobody delivers its keys until timers.hold is "
-                    "over\n");
+                    "feared: %s is away, and perhaps alive, so that this key waits until timers.hold is over; from "
+                    "then on %s delivers it\n",
+                    feared, root);
         }
     }
     free(order);
@@ -92,7 +117,7 @@ void show_key(const struct call *call, const struct rows *rows)
 {
     for (size_t i = 0; i < rows->count; i++) {
         if (is_part(rows->row[i], "key")) {
-            show_head(call, rows->row[i]);
+            show_head(call, rows->row[i], feared_before_root(rows));
         }
     }
     show_order(call, rows);

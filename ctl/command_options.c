@@ -65,7 +65,7 @@ static const struct arguments_option options[] = {
     {"by", ARGUMENTS_TEXT, NULL, false, "x|y|z|server", "an answer for each plane of the torus, or each server"},
     {"on", ARGUMENTS_TEXT, NULL, true, "SERVER", "ask this server; may be given again (all servers)"},
     {"within", ARGUMENTS_SPAN, NULL, false, "TIME", "answer after so long, whoever is silent (1s)"},
-    {"every", ARGUMENTS_SPAN, NULL, false, "TIME", "ask again every TIME, from 50ms on, until Ctrl-C"},
+    {"every", ARGUMENTS_SPAN, NULL, false, "TIME", "ask again every TIME, from 50ms on, until q or Ctrl-C"},
     {"for", ARGUMENTS_SPAN, NULL, false, "TIME", "with --every: for so long"},
     {"keep-for", ARGUMENTS_SPAN, NULL, false, "TIME", "keep what was fed for so long after the program has ended (3s)"},
     {NULL, ARGUMENTS_FLAG, NULL, false, NULL, NULL},

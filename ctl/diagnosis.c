@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/diagnosis.h"
 
+#include "ctl/diagnosis_asked.h"
 #include "ctl/diagnosis_falls.h"
 #include "ctl/diagnosis_many.h"
 #include "ctl/diagnosis_services.h"
@@ -212,6 +213,9 @@ static bool explained(const struct rows *rows, const struct message *f)
         "cable",          "swapped",           "half",         "refused", NULL};
     bool severe = message_get_integer(f, "severity", NOTE) < WARNING; /* nothing is heard there, still */
     bool stalls = is(f, "cause", "stalls"); /* by a server that says itself that it stood still */
+    if (diagnosis_is_said(rows, f)) {
+        return true;
+    }
     if (!is_any(f, "cause", follows) && !stalls) {
         return false;
     }
@@ -351,15 +355,16 @@ static void join_flapping(struct rows *rows)
         message_integer(f, "links", cables);
         put(f, "text", "%u cables of %s went down lately (to %s): look at %s, or at what these cables share", cables,
             hub, names, hub);
-        put(f, "do", "on %s: cwctl doctor; ip -s link", hub);
+        put(f, "do", "on %s: cwctl doctor; ip -s link; cwctl events", hub);
     }
 }
 
 /* One server that all its neighbours miss, or that differs from all of them, is told of once. */
 static void join_by_far(struct rows *rows)
 {
-    static const char *const causes[] = {"server-down", "left",    "restarts", "stalls", "mtu",
-                                         "settings",    "cluster", "version",  NULL};
+    static const char *const causes[] = {"server-down", "silent",   "resting", "left",    "restarts", "stalls",
+                                         "mtu",         "settings", "cluster", "version", NULL};
+    static const char *const far_ones[] = {"left", "restarts", "stalls", "silent", "resting", NULL};
     for (size_t i = 0; i < rows->count; i++) {
         struct message *f = rows->row[i];
         char names[TEXT] = "";
@@ -383,7 +388,7 @@ static void join_by_far(struct rows *rows)
             message_text(f, "link", "");
             message_text(f, "server", field(f, "expected"));
             put(f, "text", "%s is down: none of its neighbours hears it (asked: %s)", field(f, "expected"), names);
-        } else if (is(f, "cause", "left") || is(f, "cause", "restarts") || is(f, "cause", "stalls")) {
+        } else if (is_any(f, "cause", far_ones)) {
             message_text(f, "link", "");
             message_text(f, "server", field(f, "expected"));
         } else if (count > 1) {
@@ -532,6 +537,7 @@ static void sort(struct rows *rows)
 
 void diagnose(struct rows *rows)
 {
+    char *answered = diagnosis_answered(rows);
     diagnose_services(rows);
     diagnose_versions(rows);
     diagnose_falls(rows);
@@ -547,5 +553,7 @@ void diagnose(struct rows *rows)
     join_by_near(rows);
     close_ranks(rows);
     diagnose_many(rows);
+    diagnosis_leave_asked(rows, answered);
+    free(answered);
     worst_first(rows);
 }

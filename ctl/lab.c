@@ -87,6 +87,16 @@ static int ask_keeper(struct place *place)
     return rc < 0 ? -ECONNREFUSED : 0;
 }
 
+bool lab_daemon_runs(const char *path, const char *server)
+{
+    struct place place;
+    if (!is_of_lab(path, &place)) {
+        return false;
+    }
+    snprintf(place.daemon, sizeof place.daemon, "%s", server);
+    return ask_keeper(&place) == 0 && place.alive;
+}
+
 static int refuse(const struct place *place, int rc, bool keeps, char why[static CLIENT_WHY])
 {
     if (rc == -ETIME) {

@@ -109,7 +109,8 @@ static void begin_keys(struct call *call, struct keys *keys)
 {
     bool lasts = call->command->run == run_top || call->command->run == run_capture;
     *keys = (struct keys){.on = false};
-    if (lasts || call->arguments->watch || call_given(call, "follow") != NULL) {
+    bool again = call->arguments->watch || call_given(call, "every") != NULL;
+    if (lasts || again || call_given(call, "follow") != NULL) {
         keys_begin(keys);
         call->keys = keys;
     }

@@ -221,14 +221,28 @@ static void print_rate(const struct message *sum, FILE *out)
     }
 }
 
+/* The servers that have got both: whichever ended last there stays. */
+static void print_contested(struct message *const *row, size_t count, FILE *out)
+{
+    bool any = false;
+    for (size_t i = 1; i < count; i++) {
+        if (message_has(row[i], "contested_by")) {
+            fprintf(out, "%s%s", any ? " " : "", message_get_text(row[i], "server", "?"));
+            any = true;
+        }
+    }
+    fprintf(out, any ? "" : "some servers");
+}
+
 void progress_end(struct message *const *row, size_t count, FILE *out)
 {
     const struct message *sum = row[0];
     char text[UNITS_TEXT], name[PROGRESS_LINE];
     int64_t members = number(sum, "members"), complete = number(sum, "complete"), before = number(sum, "before_bytes");
+    int64_t contested = number(sum, "contested"), sure = complete - contested;
     units_bytes((uint64_t)number(sum, "bytes"), text);
-    fprintf(out, "%s, %s: %" PRId64 " of %" PRId64 " server%s %s it after ", name_of(sum, name), text, complete,
-            members, members == 1 ? "" : "s", complete == 1 ? "has" : "have");
+    fprintf(out, "%s, %s: %s%" PRId64 " of %" PRId64 " server%s %s it after ", name_of(sum, name), text,
+            contested > 0 ? "at least " : "", sure, members, members == 1 ? "" : "s", sure == 1 ? "has" : "have");
     units_span(number(sum, "took_ns"), text);
     fprintf(out, "%s", text);
     print_rate(sum, out);
@@ -242,10 +256,9 @@ void progress_end(struct message *const *row, size_t count, FILE *out)
     print_repeats(row, count, out);
     const char *rival = message_get_text(sum, "contested_by", NULL);
     if (rival != NULL) {
-        fprintf(out,
-                "  %s sent another file of this name meanwhile: some servers may have that one; send the right one "
-                "again\n",
-                rival);
+        fprintf(out, "  %s sent another file of this name meanwhile: ", rival);
+        print_contested(row, count, out);
+        fprintf(out, " may have that one; send the right one again\n");
     }
     for (size_t i = 1; i < count; i++) {
         if (strcmp(message_get_text(row[i], "state", ""), "failed") == 0) {

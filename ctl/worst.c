@@ -10,13 +10,24 @@ enum { NOTE = 4 };
 static size_t rank(const struct message *m)
 {
     static const char *const causes[] = {
-        "twin",         "place",       "no-majority", "server-down",    "cut-off",
-        "fenced",       "alone",       "no-place",    "swapped",        "version",
-        "cluster",      "settings",    "mtu",         "cable",          "no-carrier",
-        "deaf",         "rests",       "half",        "refused",        "interface-missing",
-        "restarts",     "incarnation", "same-id",     "interface-down", "unconfigured",
-        "stalled",      "stalls",      "waited",      "lossy",          "flapping",
-        "carrier-lost", "unanswered",  "coming-up",
+        "twin",         "place",
+        "no-majority",  "server-down",
+        "silent",       "resting",
+        "cut-off",      "fenced",
+        "alone",        "no-place",
+        "swapped",      "version",
+        "cluster",      "settings",
+        "mtu",          "cable",
+        "no-carrier",   "deaf",
+        "rests",        "half",
+        "refused",      "interface-missing",
+        "restarts",     "incarnation",
+        "same-id",      "interface-down",
+        "unconfigured", "stalled",
+        "stalls",       "waited",
+        "lossy",        "flapping",
+        "carrier-lost", "unanswered",
+        "coming-up",
     };
     size_t i = 0;
     while (i < sizeof causes / sizeof *causes && strcmp(message_get_text(m, "cause", ""), causes[i]) != 0) {

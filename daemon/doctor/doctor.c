@@ -172,6 +172,25 @@ static void tell_cut_off(struct doctor *d)
     doctor_advise(d, "on %s: cwctl doctor --all; here again in some seconds", far);
 }
 
+/* The neighbour itself was heard a moment ago, after the link went down: it lives, whatever the view says of it. */
+static bool is_heard(const struct doctor *d, const struct ls_link_info *info)
+{
+    return info->heard.any && info->flaps > 0 && cw_time_before(info->flapped, info->heard.at) &&
+           memcmp(&info->heard.server, &info->expected, sizeof info->expected) == 0 &&
+           cw_time_since(host_now(d->s->host), info->heard.at).ns <= 2 * host_config(d->s->host)->timers.dead.ns;
+}
+
+static void tell_resting(struct doctor *d, cw_link link, const char *far)
+{
+    char most[QUANTITY_TEXT];
+    quantity_span_format(host_config(d->s->host)->timers.damp_max, most);
+    doctor_say(d, DOCTOR_WARNING, "resting", link,
+               "%s lives, for it is heard, and no server reaches it yet: its links went down several times, and each "
+               "rests for up to %s before it comes up",
+               far, most);
+    doctor_advise(d, "on %s: cwctl doctor says why they went down", far);
+}
+
 /* Nothing is heard from the neighbour, not even from a wrong one. */
 static void look_at_silence(struct doctor *d, cw_link link, const struct ls_link_info *info)
 {
@@ -191,8 +210,10 @@ static void look_at_silence(struct doctor *d, cw_link link, const struct ls_link
                    "cubeway",
                    count.rx_frames, name, far);
         doctor_do(d, "cwctl capture %s strange.pcapng; Wireshark shows what it is", name);
-    } else if (is_alive(d, info->expected) && is_young(d, info)) {
+    } else if (is_alive(d, info->expected) && (is_young(d, info) || doctor_rests(d, link))) {
         say_coming_up(d, link, info, DOCTOR_NOTE);
+    } else if (is_heard(d, info)) {
+        tell_resting(d, link, far);
     } else if (is_alive(d, info->expected)) {
         doctor_say(d, DOCTOR_BROKEN, "deaf", link,
                    "%s is alive, and nothing comes from it over %s: that direction of the cable from its port %s is "
@@ -202,7 +223,15 @@ static void look_at_silence(struct doctor *d, cw_link link, const struct ls_link
     } else if (is_cut_off(d)) {
         d->silent |= cw_links_of(link); /* nobody can say whose fault that is: doctor_look() tells of it once */
     } else {
+        char silent[QUANTITY_TEXT] = "";
+        cw_span span = cw_time_since(host_now(d->s->host), info->heard.at);
+        if (info->heard.any && span.ns >= CW_SEC(1).ns) {
+            quantity_span_format(CW_SEC(span.ns / CW_NS_PER_SEC), silent);
+        }
         doctor_say(d, DOCTOR_BROKEN, "server-down", link, "%s is not heard, and no other server reaches it", far);
+        if (silent[0] != '\0') {
+            d->out->text(d->out->context, "silent_for", silent);
+        }
         doctor_advise(d, "on %s: systemctl status cubewayd", far);
     }
 }
@@ -212,6 +241,10 @@ static void look_at_half(struct doctor *d, cw_link link, const struct ls_link_in
     char far[TORUS_TEXT];
     struct shim_info shim;
     struct shim_counters count;
+    if (doctor_rests(d, link)) { /* the far end answers no hello before it has rested, as if it heard none */
+        say_coming_up(d, link, info, DOCTOR_NOTE);
+        return;
+    }
     torus_format(info->expected, far);
     shim_info(d->s->link[link].shim, &shim);
     shim_counters(d->s->link[link].shim, &count);
@@ -350,7 +383,7 @@ static void look_at_majority(struct doctor *d)
  * A link that is damped, and of which nothing was told: whoever stood still is told of as a server, but this link is
  * down by itself when its neighbour was not even heard while it rests.
  */
-void doctor_rest(struct doctor *d, cw_link link)
+void doctor_damped(struct doctor *d, cw_link link)
 {
     const struct ls_link_info *info = &d->info[link];
     const char *name = quantity_link_name(link);
@@ -461,7 +494,7 @@ unsigned doctor_look(struct host_server *s, const struct rows_reader *out)
     tell_cut_off(&d);
     doctor_flaps(&d);
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        doctor_rest(&d, link);
+        doctor_damped(&d, link);
     }
     doctor_cables(&d);
     doctor_hold(&d);

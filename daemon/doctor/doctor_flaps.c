@@ -105,6 +105,33 @@ static const struct host_hold *held_by(const struct doctor *d, const struct coll
     return holds_between(host_holds(d->s->host), from, cw_time_add(fall->last, instant(d)));
 }
 
+/* It is so long ago at most that this server did not run when it was due, or that a service held its thread. */
+static bool still_lately(const struct doctor *d, cw_span most)
+{
+    const struct host_stalls *stalls = host_stalls(d->s->host);
+    cw_time now = host_now(d->s->host), from = {now.ns - most.ns};
+    return (stalls->count > 0 && cw_time_since(now, stalls->last).ns <= most.ns) ||
+           holds_between(host_holds(d->s->host), from, now) != NULL;
+}
+
+/* This server did not run at that time, for the machine or for a service: what a link lost then was not its cable's. */
+static bool stood_still_at(const struct doctor *d, cw_time at)
+{
+    const struct collapse one = {.first = at, .last = at};
+    return held_by(d, &one) != NULL || was_kept_waiting(d, &one);
+}
+
+bool doctor_rests(const struct doctor *d, cw_link link)
+{
+    const struct ls_link_info *info = &d->info[link];
+    const struct ls_timers *timers = &host_config(d->s->host)->timers;
+    cw_time now = host_now(d->s->host);
+    int64_t most = timers->damp_max.ns, rest = cw_time_since(info->rest, info->flapped).ns;
+    rest = 2 * rest < most ? 2 * rest : most; /* the far end may have counted one fall more, which doubles its rest */
+    bool fell = info->flaps > 0 && cw_time_since(now, info->flapped).ns <= rest + 2 * timers->dead.ns;
+    return fell || still_lately(d, CW_NS(most + 2 * timers->dead.ns));
+}
+
 static void tell_author(struct doctor *d, const struct host_hold *hold)
 {
     d->out->text(d->out->context, "service", hold->service);
@@ -181,11 +208,21 @@ void doctor_stall(struct doctor *d)
 
 /* ---- Neighbours, and cables -------------------------------------------------------------------------------------- */
 
+/* The fall, 0 the last one, is explained by what this server did as a whole. */
+static bool is_explained(const struct doctor *d, cw_link link, unsigned back)
+{
+    const struct fall *fall = falls_at(&host_pump_server(d->s)->viewlog.falls[link], back);
+    return (d->stood & cw_links_of(link) && back < d->stood_flaps) || (fall != NULL && stood_still_at(d, fall->at));
+}
+
 /* How often the link went down lately, without the times that this server's standing still explains. */
 static unsigned flaps_of(const struct doctor *d, cw_link link)
 {
-    unsigned flaps = d->info[link].flaps;
-    return d->stood & cw_links_of(link) ? flaps - d->stood_flaps : flaps;
+    unsigned flaps = 0;
+    for (unsigned back = 0; back < d->info[link].flaps; back++) {
+        flaps += !is_explained(d, link, back);
+    }
+    return flaps;
 }
 
 static bool is_expected(const struct ls_link_info *info)
@@ -273,13 +310,14 @@ static void count_fall(struct reasons *r, const struct ls_link_info *info, const
 static void count_falls(const struct doctor *d, cw_link link, struct reasons *r)
 {
     const struct falls *falls = &host_pump_server(d->s)->viewlog.falls[link];
-    unsigned explained = d->stood & cw_links_of(link) ? d->stood_flaps : 0;
-    for (unsigned back = explained; back < d->info[link].flaps; back++) {
+    for (unsigned back = 0; back < d->info[link].flaps; back++) {
         const struct fall *fall = falls_at(falls, back);
         if (fall == NULL) {
             return;
         }
-        count_fall(r, &d->info[link], fall);
+        if (!is_explained(d, link, back)) {
+            count_fall(r, &d->info[link], fall);
+        }
     }
 }
 

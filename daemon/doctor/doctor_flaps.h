@@ -15,6 +15,11 @@
 void doctor_stall(struct doctor *d);
 /* Says that a service held the thread for longer than timers.dead lately, unless doctor_stall() has said so. */
 void doctor_hold(struct doctor *d);
+/*
+ * Nothing is to be said of the cable yet: the link went down so lately that an end of it may still rest, or this server
+ * stood still so lately that its neighbours' ends may.
+ */
+bool doctor_rests(const struct doctor *d, cw_link link);
 /* The link went down lately: it is told with others by doctor_flaps(), unless standing still explains all of it. */
 void doctor_flapped(struct doctor *d, cw_link link);
 /*

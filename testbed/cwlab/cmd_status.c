@@ -10,18 +10,24 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-enum { SEEN = 4096, TIMERS = 128 };
+enum { SEEN = 4096, TIMERS = 128, OUTSIDE_NAMED = 6 };
+
+/* A server that answered, and how many servers it reaches. */
+struct sight_of {
+    cw_server server;
+    uint32_t reach;
+};
 
 struct look {
     const struct lab *lab;
     struct report *report;
     const char *only;
     bool json;
-    unsigned whole;       /* servers that have all their links */
-    unsigned know;        /* servers that reach all servers that run */
-    uint32_t reach[SEEN]; /* how many servers each reaches */
-    unsigned seen;
-    bool well;  /* no server is dead or paused, and every server that answered reaches all */
+    unsigned whole; /* servers that have all their links */
+    unsigned know;  /* servers that reach all servers that run */
+    struct sight_of sight[SEEN];
+    unsigned seen, together; /* that answered; that reach one another, and are more than half of those that run */
+    bool well;               /* no server is dead or paused, and every server that answered reaches all */
     bool apart; /* a server does not reach all that run, or misses a link though no server is dead or paused */
     int64_t memory;
     /* Daemons that did not run when they were due. */
@@ -139,7 +145,8 @@ static void add(void *context, const struct message *row)
     bool one = name != NULL && torus_parse(&look->lab->torus, name, strlen(name), &c) == 0;
     note_pause(look, name, row);
     if (state != NULL && strcmp(state, "running") == 0) {
-        if (converge_ask(look->lab, one ? torus_id(&look->lab->torus, c) : 0, &view) == 0) {
+        cw_server server = one ? torus_id(&look->lab->torus, c) : 0;
+        if (converge_ask(look->lab, server, &view) == 0) {
             report_text(r, "node", view.state);
             report_integer(r, "reachable", view.reachable);
             report_text(r, "links", view.whole ? "all" : "missing");
@@ -147,7 +154,7 @@ static void add(void *context, const struct message *row)
             note_holds(look, r, name, &view);
             note_stalls(look, r, name, row, &view);
             if (look->seen < SEEN) {
-                look->reach[look->seen++] = view.reachable;
+                look->sight[look->seen++] = (struct sight_of){server, view.reachable};
             }
         } else {
             report_text(r, "node", "does not answer");
@@ -169,6 +176,28 @@ static const char *timers_of(const struct lab *saved, char out[static TIMERS])
     return out;
 }
 
+/* Servers that reach as many as that: when these are more than half of all, they reach one another. */
+static unsigned count_reach(const struct look *look, uint32_t reach)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < look->seen; i++) {
+        count += look->sight[i].reach == reach;
+    }
+    return count;
+}
+
+/* The servers that reach one another, when they are more than half of those that run; 0: no such part of the lab. */
+static unsigned count_together(const struct look *look, uint32_t want)
+{
+    for (unsigned i = 0; i < look->seen; i++) {
+        uint32_t reach = look->sight[i].reach;
+        if (2 * reach > want && count_reach(look, reach) == reach) {
+            return reach;
+        }
+    }
+    return 0;
+}
+
 /* A server "knows all" when it reaches all servers that run: dead ones do not count. */
 static void sum_up(struct look *look)
 {
@@ -177,8 +206,9 @@ static void sum_up(struct look *look)
     uint32_t want = look->lab->driver == LAB_PROCESS ? look->lab->torus.servers : e->running;
     unsigned know = 0;
     for (unsigned i = 0; i < look->seen; i++) {
-        know += look->reach[i] >= want;
+        know += look->sight[i].reach >= want;
     }
+    look->together = count_together(look, want);
     bool calm = e->dead == 0 && e->paused == 0;
     look->well = calm && know == look->seen;
     look->apart = know < look->seen || (calm && look->whole < look->seen);
@@ -186,6 +216,9 @@ static void sum_up(struct look *look)
     report_integer(look->report, "running", e->running);
     report_integer(look->report, "dead", e->dead);
     report_integer(look->report, "know_all", know);
+    if (look->only == NULL && look->lab->driver == LAB_NETNS) {
+        report_integer(look->report, "know_one_another", look->together);
+    }
     report_integer(look->report, "all_links_up", look->whole);
     report_integer(look->report, "memory_bytes", look->memory);
     report_integer(look->report, "waited_for_processor_ppm", (int64_t)(e->waited * 1e6 + 0.5));
@@ -304,6 +337,29 @@ static void tell_files(struct report *r, const struct lab *lab)
     }
 }
 
+/* Most servers reach one another: the others are what is wrong. */
+static void tell_outside(const struct look *look)
+{
+    char text[OUTSIDE_NAMED * (TORUS_TEXT + 2) + 40] = "";
+    size_t used = 0;
+    unsigned outside = 0;
+    for (unsigned i = 0; i < look->seen; i++) {
+        char name[TORUS_TEXT];
+        if (look->sight[i].reach == look->together) {
+            continue;
+        }
+        torus_format(torus_coord(&look->lab->torus, look->sight[i].server), name);
+        if (outside++ < OUTSIDE_NAMED) {
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used > 0 ? ", " : "", name);
+        }
+    }
+    if (outside > OUTSIDE_NAMED) {
+        snprintf(text + used, sizeof text - used, " and %u more", outside - OUTSIDE_NAMED);
+    }
+    fprintf(stderr, "%u servers reach one another, and do not reach %s\n", look->together,
+            outside > 0 ? text : "another one that runs");
+}
+
 /*
  * Says why a lab may be in pieces though every daemon runs: a busy machine delays hellos long before the daemons wait
  * so much that explain_is_starved() says so.
@@ -311,7 +367,9 @@ static void tell_files(struct report *r, const struct lab *lab)
 static void tell_apart(const struct look *look)
 {
     const struct explain *e = &look->explain;
-    if (look->know < look->seen) {
+    if (look->know < look->seen && look->together > 0) {
+        tell_outside(look);
+    } else if (look->know < look->seen) {
         unsigned count = look->seen - look->know;
         fprintf(stderr, "%u of %u servers do%s not reach all that run\n", count, look->seen, count == 1 ? "es" : "");
     }
@@ -397,9 +455,10 @@ const struct program_command command_status = {
         "Prints a row for each daemon: running, paused, dead, or left (it left in order; JSON says dead for both);\n"
         "its process as the machine numbers it; how often it was started and how its last process ended; and what\n"
         "its node says of itself. Memory is the daemon's own, without shared pages. know_all counts the daemons\n"
-        "that reach all servers whose daemons run. What is wrong is explained below the rows, and the exit code is\n"
-        "1 then. --json prints a line for each daemon, which has \"server\", and then one for the lab, which has\n"
-        "\"lab\".",
+        "that reach all servers whose daemons run: none, when one of these servers is out of everybody's reach.\n"
+        "know_one_another counts those that reach one another all the same, when they are more than half. What is\n"
+        "wrong is explained below the rows, and the exit code is 1 then. --json prints a line for each daemon,\n"
+        "which has \"server\", and then one for the lab, which has \"lab\".",
     .example = "  cwlab status\n"
                "  cwlab status 1,0,2 --json",
     .run = run,

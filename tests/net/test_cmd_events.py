@@ -48,8 +48,9 @@ class Events(ctl_kit.Case):
         self.assertEqual(self.rows("events")[-1]["text"], "bench has ended")
 
     def test_q_ends_what_follows(self):
-        """At a terminal, q ends cwctl events --follow, cwctl status --watch and cwctl top."""
-        for words in ["events", "--follow"], ["status", "--watch"], ["top"]:
+        """At a terminal, q ends cwctl events --follow, cwctl status --watch, cwctl top and cwctl query --every."""
+        for words in (["events", "--follow"], ["status", "--watch"], ["top"],
+                      ["query", "count", "node.sent", "--every", "200ms"]):
             pid, terminal = pty.fork()
             if pid == 0:
                 os.execvp(ctl_kit.OPTIONS.cwctl, [ctl_kit.OPTIONS.cwctl, "--socket", self.socket, *words])

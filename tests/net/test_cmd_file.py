@@ -74,6 +74,10 @@ class Files(ctl_kit.Case):
         size = 3_000_001
         path = self.file("image", size)
         text = self.cwctl("file send", path, "--to", "all")
+        said = [row["text"] for row in self.rows("events") if row["kind"] == "multicast" and "from here" in row["text"]]
+        name = os.path.basename(path)
+        self.assertEqual(said[-2:], [f"file {name} goes from here to 26 servers",
+                                     f"file {name} was sent from here: 26 of 26 servers have it"])
         self.assertRegex(text, r"^image, 3.00 MB: 26 of 26 servers have it after [0-9.]+ .*, the slowest at .*; "
                                r"3.00 MB sent\n$")
         self.check(MEMBERS, "image", self.bytes(size))

@@ -28,6 +28,8 @@ class Change(ctl_kit.Job):
         self.assertRegex(text, rf"^job web, version {before + 1}: complete after [0-9.]+ .?s: 27 servers have it\n")
         self.assertEqual(self.grants(), [(5001, "all", "all"), (5002, "0-3,7", "7,9")])
         self.assertRegex(self.cwctl("job grant web store:2:get"), "it is so already")
+        self.assertEqual(self.rows("job grant web store:2:get"),
+                         [{"job": 5001, "name": "web", "version": before + 1, "already": True}])
         self.assertEqual(self.version(), before + 1)
         rows = self.rows("job revoke web store:2-3:get")
         self.assertEqual({row["state"] for row in rows[:-1]}, {"acked"})
@@ -116,6 +118,18 @@ class Change(ctl_kit.Job):
         self.cwctl("job grant web store")
         names = [row.get("to_name") for row in self.rows("job show web") if row.get("what") == "grant"]
         self.assertEqual(names, ["store", None])
+
+    def test_processes_that_are_not_there(self):
+        done = self.raw("job", "grant", "web", "web:2,8-11:http")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("job web has no process 9-11: what is granted of it counts when there is one", done.stderr)
+        self.cwctl("job grant web store:0-26")
+        done = self.raw("job", "grant", "web", "store:99:get")
+        self.assertIn("job store has no process 99:", done.stderr)
+        done = self.raw("job", "grant", "web", "ping:26-27:1")  # a service has a process on each server
+        self.assertIn("job ping has no process 27:", done.stderr)
+        done = self.raw("job", "grant", "web", "web:8")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_not_complete(self):
         self.cwctl("--server 2,2,2 fail")

@@ -54,6 +54,8 @@ struct file_goal {
     bool asked; /* what it had before anything was sent is known: `before` bytes */
     uint64_t before;
     uint64_t missed; /* bytes that were sent again for it, as they had passed it by */
+    /* By its word: another file of this name came to it at the same time; the one of the two that ends last stays. */
+    bool contested;
 };
 
 enum { FILE_GROUP = 65 };

@@ -8,7 +8,7 @@
  *      | kind 2 | 0     | 0  | source (4) | 0 (8)     | id (16) |    another file of this name comes, from that server
  *
  * They go to the source, at FILE_PORT, about every half second; network order. They are only shown: a packet that is
- * lost is not missed, and nothing is decided by one.
+ * lost is not missed, and nothing is decided by one but the exit code of a sending that was contested.
  */
 #ifndef SERVICES_MULTICAST_FILE_PROGRESS_H
 #define SERVICES_MULTICAST_FILE_PROGRESS_H

@@ -126,6 +126,12 @@ static void report_repeats(const struct file_send *send, cw_request *r)
     cw_request_int(r, "mended_bytes", (int64_t)(send->repeats.mended * piece));
 }
 
+/* It has ended there, and the other file of this name may have taken its place since, or may do so. */
+static bool is_contested(const struct file_goal *goal)
+{
+    return goal->contested && goal->ended && goal->status == 0;
+}
+
 static void report_common(struct file_send *send, cw_request *r, const struct sums *s)
 {
     cw_request_int(r, "id", send->id);
@@ -143,7 +149,12 @@ static void report_common(struct file_send *send, cw_request *r, const struct su
         report_repeats(send, r);
     }
     if (send->contested) {
+        unsigned contested = 0;
+        for (unsigned i = 0; i < send->goals; i++) {
+            contested += is_contested(&send->goal[i]);
+        }
         tell_server_id(send->files->s, r, "contested_by", send->rival);
+        cw_request_int(r, "contested", contested);
     }
 }
 
@@ -210,6 +221,9 @@ static void report_member(const struct file_send *send, cw_request *r, const cha
     }
     if (left.ns >= 0) {
         cw_request_int(r, "left_ns", left.ns);
+    }
+    if (is_contested(goal)) {
+        tell_server_id(send->files->s, r, "contested_by", send->rival);
     }
     if (failed) {
         cw_request_int(r, "status", goal->status);

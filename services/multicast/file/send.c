@@ -80,6 +80,31 @@ static void learn(const struct file_send *send, struct file_goal *goal, const st
     goal->away = m->state == CAST_AWAY;
 }
 
+/* For the log and the stream of events. */
+static void tell(const struct file_send *send, const char *what)
+{
+    char name[NAME_SHOWN], text[sizeof name + 120];
+    (void)utf8_show(send->label.name, strlen(send->label.name), name, sizeof name);
+    snprintf(text, sizeof text, "file %s %.100s", name, what);
+    cw_log(send->files->s, CW_LOG_INFO, text);
+}
+
+static void tell_begin(const struct file_send *send)
+{
+    char text[60];
+    snprintf(text, sizeof text, "goes from here to %u server%s", send->goals, send->goals == 1 ? "" : "s");
+    tell(send, text);
+}
+
+static void tell_end(const struct file_send *send, unsigned have, int status)
+{
+    char text[100];
+    snprintf(text, sizeof text, "was sent from here: %u of %u server%s have it%s%s", have, send->goals,
+             send->goals == 1 ? "" : "s", status < 0 ? "; it ended early: " : "",
+             status < 0 ? file_reason(status) : "");
+    tell(send, text);
+}
+
 /* The engine's done(). */
 static void on_result(void *context, const struct cast_result *result)
 {
@@ -96,9 +121,10 @@ static void on_result(void *context, const struct cast_result *result)
             learn(send, goal, m);
         }
         end_goal(send, goal, status, m != NULL ? m->took : CW_NS(0));
-        has += status == 0;
+        has += status == 0 && !goal->contested;
     }
     send->repeated = result->repeated;
+    tell_end(send, has, result->status);
     end(send, result->status);
     if (send->request != NULL) {
         file_rows_end(send, send->request);
@@ -187,6 +213,7 @@ static void start(struct file_send *send)
         return;
     }
     file_reader_ticket(send->reader, send->ticket);
+    tell_begin(send);
     send->sending = true;
     send->sent = cw_now(f->s);
 }
@@ -439,11 +466,12 @@ void file_send_progress(struct files *f, cw_server from, const struct file_progr
         if (progress->contested) {
             send->contested = true;
             send->rival = progress->rival < f->torus->servers ? progress->rival : from;
-            continue;
         }
         for (unsigned i = 0; i < send->goals; i++) {
             struct file_goal *goal = &send->goal[i];
-            if (goal->server == from) {
+            if (goal->server == from && progress->contested) {
+                goal->contested = true;
+            } else if (goal->server == from) {
                 goal->reported = true;
                 goal->state = progress->state;
                 goal->there = progress->there < send->label.bytes ? progress->there : send->label.bytes;

@@ -131,6 +131,13 @@ START_TEST(reasons)
         "way, while one was mended\n"
         "  0,0,1 sent another file of this name meanwhile: some servers may have that one; send the right one again\n"
         "  1,1,0 has not: its disk is full\n");
+    static const char *const both[] = {"\"server\":\"1,0,0\",\"state\":\"complete\",\"contested_by\":\"0,0,1\"",
+                                       "\"server\":\"1,1,0\",\"state\":\"complete\"",
+                                       "\"server\":\"2,0,2\",\"state\":\"complete\",\"contested_by\":\"0,0,1\"", NULL};
+    const char *text = end(SUM "\"members\":3,\"complete\":3,\"contested\":2,\"contested_by\":\"0,0,1\"", both);
+    ck_assert_msg(strstr(text, "image, 20.0 MB: at least 1 of 3 servers has it after") == text, "%s", text);
+    ck_assert_ptr_nonnull(strstr(text, "\n  0,0,1 sent another file of this name meanwhile: 1,0,0 2,0,2 may have that "
+                                       "one; send the right one again\n"));
     static const char *const many[] = {"\"server\":\"a\",\"missed_bytes\":1",
                                        "\"server\":\"b\",\"missed_bytes\":2",
                                        "\"server\":\"c\",\"missed_bytes\":3",

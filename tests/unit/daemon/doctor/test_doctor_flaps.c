@@ -181,6 +181,54 @@ START_TEST(neighbours_that_died_one_by_one)
 }
 END_TEST
 
+/* It stood still five times, and some links lived through some of these, as they rested. */
+static struct doctor begin_restless(void)
+{
+    struct doctor d = begin(cube);
+    for (int64_t i = 0; i < 5; i++) {
+        wait_until(600 * i);
+        for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+            if (i == 4 || i != (int64_t)link) {
+                fall_once(&d, link, 600 * i, LIFE, LIFE, FALLS_SILENT);
+            }
+        }
+    }
+    return d;
+}
+
+START_TEST(many_stalls_are_no_bad_cables)
+{
+    struct doctor d = begin_restless();
+    ck_assert_uint_eq(look(&d), 1);
+    expect("cause=stalled");
+    /* Two falls of one link more, while the server ran, are its own. */
+    d = begin_restless();
+    fall_once(&d, CW_LINK_YP, 9000, LIFE, LIFE, FALLS_SILENT);
+    fall_once(&d, CW_LINK_YP, 9900, LIFE, LIFE, FALLS_SILENT);
+    ck_assert_uint_eq(look(&d), 1);
+    expect("cause=flapping link=+y");
+}
+END_TEST
+
+START_TEST(a_link_that_may_rest_says_nothing_of_its_cable)
+{
+    struct doctor d = begin(cube);
+    cw_time now = host_now(h);
+    ck_assert(!doctor_rests(&d, CW_LINK_XP));
+    d.info[CW_LINK_XP].flaps = 4;
+    d.info[CW_LINK_XP].flapped = (cw_time){now.ns - CW_MS(1000).ns};
+    d.info[CW_LINK_XP].rest = (cw_time){now.ns - CW_MS(200).ns}; /* 800 ms here, and perhaps 1.6 s there */
+    ck_assert(doctor_rests(&d, CW_LINK_XP));
+    d.info[CW_LINK_XP].flapped = (cw_time){now.ns - CW_MS(2000).ns};
+    d.info[CW_LINK_XP].rest = (cw_time){now.ns - CW_MS(1200).ns};
+    ck_assert(!doctor_rests(&d, CW_LINK_XP));
+    h->stalls.last = (cw_time){now.ns - CW_MS(2000).ns};
+    h->stalls.count = 1;
+    ck_assert(doctor_rests(&d, CW_LINK_XP) && doctor_rests(&d, CW_LINK_ZM));
+    host_close(h);
+}
+END_TEST
+
 /* All at one instant, but the daemon ran all the while: so all neighbours did something, or a switch between them. */
 START_TEST(who_ran_did_not_stand_still)
 {
@@ -391,6 +439,8 @@ static const struct suite_test tests[] = {
     SUITE_TEST(a_hold_that_cost_no_link),
     SUITE_TEST(who_rests_now_delivers_nothing),
     SUITE_TEST(neighbours_that_died_one_by_one),
+    SUITE_TEST(many_stalls_are_no_bad_cables),
+    SUITE_TEST(a_link_that_may_rest_says_nothing_of_its_cable),
     SUITE_TEST(who_ran_did_not_stand_still),
     SUITE_TEST(a_link_that_stayed_up_is_a_witness),
     SUITE_TEST(a_link_that_was_down_is_none),

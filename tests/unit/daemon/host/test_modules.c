@@ -75,7 +75,7 @@ START_TEST(a_module_has_no_name_of_a_built_in_one)
                                   "another name");
     ck_assert_int_eq(host_service_check(h, NULL, MODULES "/builtin_name.so", true, &about, why), -EINVAL);
     ck_assert_int_eq(host_service_load(h, "ping", MODULES "/hitcount.so", NULL, why), -EINVAL);
-    ck_assert_str_eq(why, MODULES "/hitcount.so: its service is called hitcount, not ping");
+    ck_assert_str_eq(why, MODULES "/hitcount.so: its service is called hitcount, not ping: name it so");
     ck_assert_uint_eq(host_service_count(h), count);
     ck_assert_str_eq(host_service_find(h, "ping")->file, ""); /* the built-in one still runs */
     host_close(h);

@@ -3,6 +3,7 @@
  * cmd_aggregate.c - vectors of numbers, and records, that the network combines: a file of each server becomes one. It
  * asks by `cwctl service aggregate`.
  */
+#include "base/base64.h"
 #include "ctl/commands.h"
 
 #include <inttypes.h>
@@ -125,12 +126,17 @@ static void show_run(const struct call *call, const struct rows *rows)
     table_cell(end, &bytes, cell[1]);
     fprintf(call->out,
             "%s of %s: %" PRId64 " records of %" PRId64 " of %" PRId64 " servers became %" PRId64
-            " lines (%s) in %s, at "
-            "%s in %s",
+            " lines (%s) in %s, at %s in %s",
             message_get_text(end, "operation", "?"), message_get_text(end, "type", "?"),
             message_get_integer(end, "records", 0), message_get_integer(end, "counted", 0),
             message_get_integer(end, "members", 0), message_get_integer(end, "keys", 0), cell[1], cell[0],
-            message_get_text(end, "root", "?"), message_get_text(end, "file", "?"));
+            message_get_text(end, "root", message_get_text(end, "to", "?")), message_get_text(end, "file", "?"));
+    int64_t parts = message_get_integer(end, "parts", 1), have = message_get_integer(end, "with_result", parts);
+    if (strcmp(message_get_text(end, "to", ""), "all") != 0 && (parts > 1 || have < parts)) {
+        fprintf(call->out, "; %" PRId64 " of %" PRId64 " parts", have, parts);
+    } else if (strcmp(message_get_text(end, "to", ""), "all") == 0) {
+        fprintf(call->out, "; %" PRId64 " servers have it", have);
+    }
     if (message_has(end, "cancelled_late")) {
         fprintf(call->out, "; the cancel came too late");
     }
@@ -209,21 +215,106 @@ int run_aggregate_check(struct call *call)
 
 /* ---- Records ----------------------------------------------------------------------------------------------------- */
 
+enum { DATA_MOST = 48 * 1024 };
+
+/* Writes what a row has of the result. 0, or -1: it is damaged, or cannot be written. */
+static int put_data(const struct call *call, const struct message *row)
+{
+    static uint8_t bytes[DATA_MOST];
+    int length = base64_decode(message_get_text(row, "data", ""), bytes, sizeof bytes);
+    return length >= 0 && fwrite(bytes, 1, (size_t)length, call->out) == (size_t)length ? 0 : -1;
+}
+
+/* Fetches the result of a run for this caller, and writes it to standard output. Gives the exit code. */
+static int fetch(const struct call *call, int64_t id)
+{
+    int code = EXIT_FINE;
+    for (bool last = false; !last && code == EXIT_FINE;) {
+        struct rows rows = {NULL, 0, 0};
+        char word[24];
+        struct request_draft *r = request_of(call, "take");
+        snprintf(word, sizeof word, "%" PRId64, id);
+        request_draft_word(r, word);
+        int rc = call_ask(call, r, CW_SEC(60), rows_add, &rows, &code);
+        request_draft_close(r);
+        for (size_t i = 0; rc >= 0 && i < rows.count; i++) {
+            if (put_data(call, rows.row[i]) < 0) {
+                fprintf(call->errors, "cwctl: the result cannot be written\n");
+                code = EXIT_NO;
+                break;
+            }
+            last = last || message_get_integer(rows.row[i], "last", 0) != 0;
+        }
+        code = code == EXIT_FINE && (rc < 0 || rows.count == 0) ? EXIT_NO : code;
+        rows_clear(&rows);
+    }
+    return code;
+}
+
+/* The result is for this caller: it goes to standard output, and what is said of it to standard error. */
+static int ask_and_fetch(struct call *call, struct request_draft *r)
+{
+    struct rows rows = {NULL, 0, 0};
+    const cw_span patience = call->arguments->timeout.ns > 0 ? call->arguments->timeout : CW_HOURS(24);
+    int code = EXIT_FINE;
+    int rc = call_ask(call, r, patience, rows_add, &rows, &code);
+    request_draft_close(r);
+    if (rc >= 0 && rows.count > 0) {
+        code = fetch(call, message_get_integer(rows.row[0], "id", 0));
+        code = code == EXIT_FINE && rows.count > 1 ? EXIT_INCOMPLETE : code;
+    }
+    for (size_t i = 0; call->arguments->json && i < rows.count; i++) {
+        message_print(rows.row[i], call->errors);
+    }
+    if (!call->arguments->json) {
+        show_servers(call, &rows, call->errors);
+    }
+    rows_clear(&rows);
+    return code;
+}
+
+/* Adds every --to; NULL: they make sense. *caller: the result is for the caller. */
+static const char *add_targets(const struct call *call, struct request_draft *r, bool *caller)
+{
+    const struct arguments *a = call->arguments;
+    bool some = false;
+    for (int i = 0; i < a->options; i++) {
+        const char *text = a->given[i].text;
+        if (strcmp(a->given[i].option->name, "to") != 0) {
+            continue;
+        }
+        some = true;
+        *caller = strcmp(text, "-") == 0;
+        if (!*caller && strchr(text, ':') == NULL) {
+            some = false;
+            break;
+        }
+        char *words = strdup(text), *rest = words;
+        for (char *word; words != NULL && (word = strtok_r(rest, " ", &rest)) != NULL;) {
+            word_text(r, "to", word);
+        }
+        free(words);
+    }
+    return some ? NULL : "to where? --to SERVER:NAME, each:NAME, all:NAME or -, as --to 0,0,0:words.txt";
+}
+
 static int run(struct call *call, bool words)
 {
-    const struct arguments_given *from = call_given(call, "from"), *to = call_given(call, "to");
+    const struct arguments_given *from = call_given(call, "from");
     const struct arguments_given *map = words ? NULL : call_given(call, "map");
     const struct arguments_given *combine = words ? NULL : call_given(call, "combine");
     const struct arguments_given *top = call_given(call, "top"), *parts = words ? NULL : call_given(call, "partitions");
+    bool caller = false;
     if (from == NULL) {
         return refuse(call, "from which file? --from NAME, below the data folder of each server");
     }
-    if (to == NULL || strchr(to->text, ':') == NULL) {
-        return refuse(call, "to where? --to SERVER:NAME, as --to 0,0,0:words.txt");
-    }
     struct request_draft *r = request_of(call, "run");
+    const char *wrong = add_targets(call, r, &caller);
+    if (wrong != NULL) {
+        request_draft_close(r);
+        return refuse(call, wrong);
+    }
     word_text(r, "from", from->text);
-    word_text(r, "to", to->text);
     if (map != NULL) {
         word_text(r, "map", map->text);
     }
@@ -237,7 +328,7 @@ static int run(struct call *call, bool words)
         word_number(r, "partitions", parts->number);
     }
     add_options(call, r);
-    return ask(call, r, show_run);
+    return caller ? ask_and_fetch(call, r) : ask(call, r, show_run);
 }
 
 int run_aggregate_words(struct call *call)

@@ -6,13 +6,13 @@
 #include "ctl/commands.h"
 
 #include "base/base64.h"
+#include "ctl/value.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 enum { VALUE_MAX = 1024 * 1024, PIECE = 30 * 1024, WORD = 64 };
 
@@ -77,25 +77,6 @@ static int show(const struct call *call, struct rows *rows, int code)
 
 /* ---- get --------------------------------------------------------------------------------------------------------- */
 
-static int write_value(const struct call *call, const struct message *row)
-{
-    const char *text = message_get_text(row, "base64", "");
-    size_t room = strlen(text) + 1;
-    uint8_t *bytes = malloc(room);
-    int length = bytes != NULL ? base64_decode(text, bytes, room) : -ENOMEM;
-    if (length < 0) {
-        fprintf(call->errors, "cwctl: the value could not be read: %s\n", strerror(-length));
-        free(bytes);
-        return EXIT_NO;
-    }
-    fwrite(bytes, 1, (size_t)length, call->out);
-    if (isatty(fileno(call->out)) && (length == 0 || bytes[length - 1] != '\n')) {
-        fputc('\n', call->out);
-    }
-    free(bytes);
-    return EXIT_FINE;
-}
-
 int run_kv_get(struct call *call)
 {
     const char *key = call->arguments->word[2];
@@ -109,33 +90,12 @@ int run_kv_get(struct call *call)
         code = code_of(call, rows.row[0], key);
     }
     if (code == EXIT_FINE && rows.count > 0 && !call->arguments->json) {
-        code = write_value(call, rows.row[0]);
+        code = value_write(call, rows.row[0]);
     }
     return show(call, &rows, code);
 }
 
 /* ---- set --------------------------------------------------------------------------------------------------------- */
-
-/* Reads all there is, at most VALUE_MAX + 1 bytes, to be freed; NULL after a line on errors. */
-static uint8_t *read_value(const struct call *call, const char *file, size_t *length)
-{
-    bool input = strcmp(file, "-") == 0;
-    FILE *in = input ? stdin : fopen(file, "rb");
-    uint8_t *bytes = malloc(VALUE_MAX + 1);
-    *length = in != NULL && bytes != NULL ? fread(bytes, 1, VALUE_MAX + 1, in) : 0;
-    const char *wrong = in == NULL || bytes == NULL || ferror(in) ? strerror(errno)
-                        : *length > VALUE_MAX                     ? "a value has at most 1 MiB"
-                                                                  : NULL;
-    if (in != NULL && !input) {
-        fclose(in);
-    }
-    if (wrong != NULL) {
-        fprintf(call->errors, "cwctl: %s: %s\n", input ? "standard input" : file, wrong);
-        free(bytes);
-        return NULL;
-    }
-    return bytes;
-}
 
 static void word_base64(struct request_draft *r, const uint8_t *bytes, size_t length)
 {
@@ -216,7 +176,7 @@ int run_kv_set(struct call *call)
         const char *text = a->word[3];
         return set(call, a->word[2], (const uint8_t *)text, strlen(text));
     }
-    uint8_t *bytes = read_value(call, from, &length);
+    uint8_t *bytes = value_read(call, from, VALUE_MAX, "1 MiB", &length);
     int code = bytes != NULL ? set(call, a->word[2], bytes, length) : EXIT_NO;
     free(bytes);
     return code;

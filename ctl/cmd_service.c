@@ -186,6 +186,9 @@ int run_load(struct call *call)
     }
     struct request_draft *request = call_request(call, call->command->request);
     request_draft_word(request, whole);
+    if (call->takes_back) {
+        request_draft_flag(request, "taken_back");
+    }
     int rc = call_ask(call, request, call_patience(call), rows_add, &rows, &code);
     if (rc >= 0 && call->arguments->json && rows.count > 0) {
         message_print(rows.row[0], call->out);

@@ -75,6 +75,8 @@ static void show_state(const struct call *call, const struct message *state, con
     static const struct table_column columns[] = {
         {"door", "door", TABLE_TEXT},
         {"device", "device", TABLE_TEXT},
+        {"ethernet", "is an Ethernet (tap)", TABLE_TEXT},
+        {"netns", "network namespace", TABLE_TEXT},
         {"ipv4", "IPv4 address", TABLE_TEXT},
         {"ipv6", "IPv6 address", TABLE_TEXT},
         {"subnet", "IPv4 of all servers", TABLE_TEXT},

@@ -225,6 +225,41 @@ static const struct command table[] = {
      "of the rate may belong to other keys. AT ROOT: the part of the rate that the root answered; copies answered the "
      "rest. Exit code 1: no keys were read.",
      "  cwctl kv hot\n  cwctl kv hot 50 --json", "", 0, 1, NULL, NULL, NULL, run_kv_hot},
+    {"store create", "NAME", "make the store, on all servers of the torus, once",
+     "NAME: memory. Every server has to be up and run service store; otherwise nothing is made, and the servers that "
+     "did "
+     "not agree are named.",
+     "  cwctl store create memory --r 3", "r", 1, 1, NULL, NULL, NULL, run_store_create},
+    {"store get", "KEY", "write a value of the store to standard output, as it is",
+     "On a terminal, a line ends behind the value. --json: the value in base64, with its version and flags. --job: the "
+     "number of the job that the name belongs to (10, the store's own). Exit codes: 0 here it is; 1 there is none, or "
+     "no store; 2 the command line is wrong; 3 no majority of its members answers, or no daemon; 4 no answer in time.",
+     "  cwctl store get greeting\n  cwctl store get greeting --json | jq .version", "job", 1, 1, NULL, NULL, NULL,
+     run_store_get},
+    {"store head", "KEY", "the version and the length of a value", "Exit codes as of store get.",
+     "  cwctl store head greeting", "job", 1, 1, NULL, NULL, NULL, run_store_head},
+    {"store put", "KEY [VALUE | -]", "put a value into the store",
+     "-: the value is read from standard input, any bytes up to 3 KiB. When it is done the new version is shown. Exit "
+     "codes: 0 done; 1 refused; 2 with --if-version, the version there is another; 3 no majority of its members "
+     "answers: nothing was done; 4 no answer in time: nothing was done; 5 nobody knows whether it was done.",
+     "  cwctl store put greeting hello\n  cwctl store put greeting bye --if-version 12\n  date | cwctl store put now -",
+     "job file flags if-version", 1, 2, NULL, NULL, NULL, run_store_put},
+    {"store cas", "KEY VERSION [VALUE | -]", "put a value if that is the version there (compare and set)",
+     "Exit codes as of store put; 2: the version there is another, and shown.", "  cwctl store cas greeting 12 bye",
+     "job file flags", 2, 3, NULL, NULL, NULL, run_store_cas},
+    {"store insert", "KEY [VALUE | -]", "put a value if there is none", "Exit codes as of store put; 2: there is one.",
+     "  cwctl store insert lock me", "job file flags", 1, 2, NULL, NULL, NULL, run_store_insert},
+    {"store delete", "KEY", "take a value out of the store", "Exit codes as of store put; 1: there was none.",
+     "  cwctl store delete greeting", "job if-version", 1, 1, NULL, NULL, NULL, run_store_delete},
+    {"store status", "", "the store as this server knows it",
+     "MEMBER OF: so many shards have a copy here. LEADS: of these, this server serves so many. SHORT: of those that it "
+     "leads, so many have a member that has missed writes. LOST: members of its shards that it has found to have "
+     "started again, with nothing. --json has every number.",
+     "  cwctl store status\n  cwctl --lab demo --node all store status --json | jq '{server, registers}'", "", 0, 0,
+     NULL, NULL, NULL, run_store_status},
+    {"store explain", "KEY", "which shard a name is in, and which servers keep it",
+     "ROLE: as far as this server knows. VERSION: of what this server itself keeps.", "  cwctl store explain greeting",
+     "job", 1, 1, NULL, NULL, NULL, run_store_explain},
     {"tunnel status", "", "a network of this server: addresses, what waits, how packets came, what was dropped",
      "By the network (service ip, or --network) unmodified programs speak TCP/IP with other servers. WAITING: packets "
      "that programs here have sent and no link has taken yet. A packet that was overtaken on another path leaves a "
@@ -392,16 +427,21 @@ static const struct command table[] = {
      "wrong, or no result.",
      "  cwctl aggregate check\n  cwctl aggregate check --bytes 200M --to all", "bytes to of without order limit", 0, 0,
      NULL, NULL, NULL, run_aggregate_check},
-    {"aggregate words", "--from NAME --to SERVER:NAME", "count the words in a file of each server",
-     "Each server reads the text NAME in its data folder, and SERVER writes lines WORD TAB COUNT, sorted, whole or not "
-     "at "
-     "all. Equal words are added on their way. Exit codes as of aggregate reduce.",
-     "  cwctl aggregate words --from access.log --to 0,0,0:words.txt --top 100", "from to top of without limit", 0, 0,
-     NULL, NULL, NULL, run_aggregate_words},
-    {"aggregate run", "--from NAME --to SERVER:NAME", "sort and combine the records in a file of each server",
+    {"aggregate words", "--from NAME --to SERVER:NAME|each:NAME|all:NAME|-", "count the words in a file of each server",
+     "Each server reads the text NAME in its data folder. Equal words are added on their way, and lines WORD TAB COUNT "
+     "are written, sorted: by SERVER; with --to again, or each (every server), a part by each of them, all parts under "
+     "one name; with all, the whole by every server; with -, to standard output. Whole, or not at all. Exit codes: 0 "
+     "all is well; 5 some servers are not in the result, or have not got it: they are named with the reason; 1 there "
+     "is "
+     "no result.",
+     "  cwctl aggregate words --from access.log --to 0,0,0:words.txt --top 100\n"
+     "  cwctl aggregate words --from access.log --to -",
+     "from to top of without limit", 0, 0, NULL, NULL, NULL, run_aggregate_words},
+    {"aggregate run", "--from NAME --to SERVER:NAME|each:NAME|all:NAME|-",
+     "sort and combine the records in a file of each server",
      "As aggregate words, with a mapper that makes keys and values of the file, and a combination of values.",
      "  cwctl aggregate run --map field:1 --from access.log --to 0,0,0:clients --top 10\n"
-     "  cwctl aggregate run --map kv --combine max --from peaks.tsv --to 1,0,2:peaks.tsv --without",
+     "  cwctl aggregate run --map kv --combine max --from peaks.tsv --to each:peaks.tsv --without",
      "from to map combine top partitions of without limit", 0, 0, NULL, NULL, NULL, run_aggregate_run},
     {"aggregate status", "", "reductions under way at this server, and who is waited for",
      "ROLE: desk, the operator asked here; root, the result is made here; member, this server's vector is in it; on "

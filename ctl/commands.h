@@ -46,6 +46,7 @@ struct call {
     const struct arguments *arguments;
     struct client *client;
     const char *server; /* which of the servers in the daemon's process is meant; NULL: its first */
+    bool takes_back;    /* "services reload --undo" ends a reload that another daemon has refused */
     struct table_style style;
     FILE *out, *errors;
     volatile int *stop; /* set by SIGINT and SIGTERM, and by the key q while something is watched */
@@ -143,6 +144,15 @@ int run_kv_delete(struct call *call);
 int run_kv_flush(struct call *call);
 int run_kv_stats(struct call *call);
 int run_kv_hot(struct call *call);
+int run_store_create(struct call *call);
+int run_store_get(struct call *call);
+int run_store_head(struct call *call);
+int run_store_put(struct call *call);
+int run_store_cas(struct call *call);
+int run_store_insert(struct call *call);
+int run_store_delete(struct call *call);
+int run_store_status(struct call *call);
+int run_store_explain(struct call *call);
 int run_tunnel_status(struct call *call);
 int run_tunnel_flows(struct call *call);
 int run_tunnel_explain(struct call *call);

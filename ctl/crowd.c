@@ -434,8 +434,29 @@ static bool name_of(const struct member *member, size_t count, char *out, size_t
     return found;
 }
 
-/* Takes it back from those that have loaded it: by "services unload", or by "services reload --undo". */
-static int take_back(const struct call *call, const struct member *member, size_t count, cw_span start_patience)
+static bool undoes(const struct call *call)
+{
+    return call_given(call, "undo") != NULL;
+}
+
+static void say_taken_back(const struct call *call, int code, size_t from, size_t count)
+{
+    if (code != EXIT_FINE) {
+        fprintf(call->errors, "cwctl: it could not be taken back everywhere: \"services\" says where it runs\n");
+    } else if (from == 0) {
+        fprintf(call->errors, "cwctl: no daemon keeps it: none had %s\n", undoes(call) ? "put it back" : "loaded it");
+    } else if (undoes(call)) {
+        fprintf(call->errors, "cwctl: all %zu daemons run what they ran before: %zu had put it back\n", count, from);
+    } else {
+        fprintf(call->errors, "cwctl: no daemon keeps it: it was taken back from the %zu that had loaded it\n", from);
+    }
+}
+
+/*
+ * Takes it back from those that have done it: by "services unload"; by "services reload --undo", after which another
+ * --undo has the same effect as before the reload; an --undo is taken back by another one.
+ */
+static void take_back(const struct call *call, const struct member *member, size_t count, cw_span start_patience)
 {
     static const char *const unload[] = {"services", "unload"};
     bool reload = strcmp(call->command->name, "services reload") == 0;
@@ -455,6 +476,7 @@ static int take_back(const struct call *call, const struct member *member, size_
         v.arguments.options = 0;
         if (reload) {
             add_flag(&v, "undo");
+            v.call.takes_back = !undoes(call);
         } else {
             v.arguments.word[1] = "unload";
             v.call.command = commands_find(unload, 2, &used);
@@ -465,20 +487,13 @@ static int take_back(const struct call *call, const struct member *member, size_
         complain(call, back, those.count);
         forget(back, those.count);
     }
-    if (code == EXIT_FINE) {
-        fprintf(call->errors, "cwctl: no daemon keeps it: it was taken back from the %zu that had loaded it\n",
-                those.count);
-    } else {
-        fprintf(call->errors, "cwctl: it could not be taken back everywhere: \"services\" says where it runs\n");
-    }
+    say_taken_back(call, code, those.count, count);
     free(those.one);
-    return code;
 }
 
-/* First all check it, then all load it; if one refuses, none keeps it. */
-static int load_on_all(const struct call *call, const struct find_crowd *crowd, cw_span start_patience)
+/* All daemons say that they can. Otherwise what they say, and that nothing has happened. */
+static int check_on_all(const struct call *call, const struct find_crowd *crowd, cw_span start_patience)
 {
-    struct rows rows = {NULL, 0, 0};
     struct variant v;
     vary(&v, call);
     add_flag(&v, "check");
@@ -487,33 +502,74 @@ static int load_on_all(const struct call *call, const struct find_crowd *crowd, 
     int code = sum_up(member, crowd->count);
     if (code != EXIT_FINE) {
         complain(call, member, crowd->count);
-        fprintf(call->errors, "cwctl: nothing was loaded on any of the %zu daemons\n", crowd->count);
-        forget(member, crowd->count);
-        return code;
+        if (crowd->count > 1) {
+            fprintf(call->errors, "cwctl: nothing was %s on any of the %zu daemons\n",
+                    undoes(call) ? "put back" : "loaded", crowd->count);
+        }
     }
     forget(member, crowd->count);
-    member = gather_members(crowd);
+    return code;
+}
+
+/* First all check it, then all do it; if one refuses, none keeps it. */
+static int load_on_all(const struct call *call, const struct find_crowd *crowd, cw_span start_patience)
+{
+    struct rows rows = {NULL, 0, 0};
+    int code = check_on_all(call, crowd, start_patience);
+    if (code != EXIT_FINE) {
+        return code;
+    }
+    struct member *member = gather_members(crowd);
     ask_all(call, member, crowd->count, start_patience);
     code = sum_up(member, crowd->count);
-    if (code != EXIT_FINE) {
-        complain(call, member, crowd->count);
-        (void)take_back(call, member, crowd->count, start_patience);
-    } else {
+    if (code == EXIT_FINE) {
         bool own = gather(member, crowd->count, &rows);
         show(call, &rows, own);
+    } else {
+        complain(call, member, crowd->count);
+        if (crowd->count > 1) {
+            take_back(call, member, crowd->count, start_patience);
+        }
     }
     rows_clear(&rows);
     forget(member, crowd->count);
     return code;
 }
 
-int crowd_run(struct call *call, const struct find_crowd *crowd, cw_span start_patience)
+/* True for what a daemon does for all of its servers at once: it is asked once, however many of them are named. */
+static bool is_of_daemon(const struct command *c)
+{
+    static const char *const names[] = {"services load", "services reload", "services unload", "services weight"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(c->name, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Of the servers that live in one process the first, under the name of all. The caller frees out->one. */
+static void one_of_each(const struct find_crowd *crowd, struct find_crowd *out)
+{
+    *out = (struct find_crowd){calloc(crowd->count, sizeof *out->one), 0};
+    CHECK(out->one != NULL || crowd->count == 0);
+    for (size_t i = 0; i < crowd->count; i++) {
+        size_t k = 0;
+        while (k < out->count && strcmp(out->one[k].at.path, crowd->one[i].at.path) != 0) {
+            k++;
+        }
+        if (k == out->count) {
+            out->one[out->count++] = crowd->one[i];
+        } else {
+            snprintf(out->one[k].name, sizeof out->one[k].name, "all");
+        }
+    }
+}
+
+static int ask_in_rounds(struct call *call, const struct find_crowd *crowd, cw_span start_patience)
 {
     const struct arguments *a = call->arguments;
     int code = EXIT_FINE;
-    if (call->command->run == run_load && call_given(call, "check") == NULL && call_given(call, "undo") == NULL) {
-        return load_on_all(call, crowd, start_patience);
-    }
     for (uint64_t round = 0; !*call->stop && (round == 0 || a->watch) && (a->rounds == 0 || round < a->rounds);
          round++) {
         if (round > 0) {
@@ -524,5 +580,18 @@ int crowd_run(struct call *call, const struct find_crowd *crowd, cw_span start_p
         }
         code = *call->stop ? code : round_of(call, crowd, start_patience);
     }
+    return code;
+}
+
+int crowd_run(struct call *call, const struct find_crowd *crowd, cw_span start_patience)
+{
+    bool loads = call->command->run == run_load && call_given(call, "check") == NULL;
+    struct find_crowd once;
+    if (!is_of_daemon(call->command)) {
+        return ask_in_rounds(call, crowd, start_patience);
+    }
+    one_of_each(crowd, &once);
+    int code = loads ? load_on_all(call, &once, start_patience) : ask_in_rounds(call, &once, start_patience);
+    free(once.one);
     return code;
 }

@@ -520,7 +520,7 @@ static bool open_all(struct daemon *d)
     char why[PRIVILEGES_WHY + STATE_WHY];
     uint64_t incarnation = 0;
     hurry(d);
-    if (privileges_limit(why) < 0) {
+    if (privileges_limit(config_has_option(&d->config, "netns"), why) < 0) {
         return fail(d, "rights cannot be limited", why);
     }
     (void)lint_links(&d->config, log_warning, d);

@@ -48,10 +48,11 @@ int lines_line(struct lines *w)
         const char *newline = memchr(w->rest, '\n', (size_t)(w->end - w->rest));
         const char *end = newline != NULL ? newline : w->end;
         w->line++;
-        if (split(w, w->rest, end) < 0) {
-            return -EINVAL;
-        }
+        int rc = split(w, w->rest, end);
         w->rest = newline != NULL ? newline + 1 : w->end;
+        if (rc < 0) {
+            return rc;
+        }
         if (w->count > 0) {
             return 1;
         }

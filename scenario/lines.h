@@ -37,7 +37,7 @@ struct lines {
 
 /* Borrows everything. *error becomes "". */
 void lines_open(struct lines *w, const char *file, const char *text, size_t length, char error[static LINES_ERROR]);
-/* Goes to the next line that has a word. 1; 0 at the end; -EINVAL when the line has too many words. */
+/* Goes to the next line that has a word. 1; 0 at the end; -EINVAL: it has too many words, and another call goes on. */
 CW_MUST_CHECK int lines_line(struct lines *w);
 
 /* True when the line has a word that was not taken. */

@@ -339,40 +339,90 @@ static int check_whole(struct scenario_reader *r)
     return 0;
 }
 
-int scenario_read(struct scenario *s, const char *file, const char *text, size_t length, char error[static LINES_ERROR])
+/* ---- All mistakes of a file -------------------------------------------------------------------------------------- */
+
+struct mistakes {
+    char *text; /* SCENARIO_ERROR bytes */
+    size_t used;
+    unsigned count;
+};
+
+/* Takes the mistake that stands in `line`, and empties it. */
+static void add_mistake(struct mistakes *m, char line[static LINES_ERROR])
+{
+    if (m->count++ < SCENARIO_MISTAKES) {
+        m->used += (size_t)snprintf(m->text + m->used, SCENARIO_ERROR - m->used, "%s%s", m->used > 0 ? "\n" : "", line);
+    }
+    line[0] = '\0';
+}
+
+static void count_others(struct mistakes *m, const char *file)
+{
+    if (m->count > SCENARIO_MISTAKES) {
+        unsigned others = m->count - SCENARIO_MISTAKES;
+        (void)snprintf(m->text + m->used, SCENARIO_ERROR - m->used, "\n%.200s: and %u more mistake%s", file, others,
+                       others == 1 ? "" : "s");
+    }
+}
+
+/* Reads all lines, also behind a mistake. 0, or what was wrong last. */
+static int read_lines(struct scenario_reader *r, struct mistakes *m)
+{
+    int worst = 0, rc;
+    while ((rc = lines_line(&r->w)) != 0) {
+        rc = rc < 0 ? rc : read_line(r);
+        if (rc == 0) {
+            continue;
+        }
+        worst = rc;
+        if (r->w.error[0] == '\0') {
+            break; /* no memory */
+        }
+        bool torus = lines_word_is(&r->w.word[0], "torus");
+        add_mistake(m, r->w.error);
+        if (torus) {
+            break; /* the others would be about servers that are in the torus that was meant */
+        }
+    }
+    return worst;
+}
+
+int scenario_read(struct scenario *s, const char *file, const char *text, size_t length,
+                  char error[static SCENARIO_ERROR])
 {
     struct scenario_reader r = {.s = s};
-    int rc;
+    struct mistakes mistakes = {.text = error};
+    char line[LINES_ERROR];
+    error[0] = '\0';
     scenario_init(s);
-    lines_open(&r.w, file, text, length, error);
-    rc = torus_init(&r.torus, s->config.dims);
-    while (rc == 0 && (rc = lines_line(&r.w)) == 1) {
-        rc = read_line(&r);
-    }
-    if (rc == 0) {
-        rc = check_whole(&r);
+    lines_open(&r.w, file, text, length, line);
+    int rc = torus_init(&r.torus, s->config.dims);
+    rc = rc == 0 ? read_lines(&r, &mistakes) : rc;
+    if (rc == 0 && (rc = check_whole(&r)) < 0) {
+        add_mistake(&mistakes, line);
     }
     if (rc < 0) {
+        count_others(&mistakes, file);
         if (error[0] == '\0') {
-            snprintf(error, LINES_ERROR, "%s: no memory", file);
+            snprintf(error, SCENARIO_ERROR, "%s: no memory", file);
         }
         scenario_free(s);
-        return error[0] != '\0' && rc == -ENOMEM ? -ENOMEM : -EINVAL;
+        return rc == -ENOMEM ? -ENOMEM : -EINVAL;
     }
     return 0;
 }
 
-int scenario_load_file(struct scenario *s, const char *path, char error[static LINES_ERROR])
+int scenario_load_file(struct scenario *s, const char *path, char error[static SCENARIO_ERROR])
 {
     FILE *f = fopen(path, "rb");
     if (f == NULL) {
-        snprintf(error, LINES_ERROR, "%s: %s", path, strerror(errno));
+        snprintf(error, SCENARIO_ERROR, "%s: %s", path, strerror(errno));
         return -EINVAL;
     }
     char *text = malloc(FILE_BYTES_MAX);
     if (text == NULL) {
         fclose(f);
-        snprintf(error, LINES_ERROR, "%s: no memory", path);
+        snprintf(error, SCENARIO_ERROR, "%s: no memory", path);
         return -ENOMEM;
     }
     size_t length = fread(text, 1, FILE_BYTES_MAX, f);
@@ -383,7 +433,7 @@ int scenario_load_file(struct scenario *s, const char *path, char error[static L
     if (whole) {
         rc = scenario_read(s, path, text, length, error);
     } else {
-        snprintf(error, LINES_ERROR, "%s: %s", path,
+        snprintf(error, SCENARIO_ERROR, "%s: %s", path,
                  length < FILE_BYTES_MAX ? strerror(failed) : "longer than a scenario (1 MiB)");
     }
     free(text);

@@ -38,6 +38,8 @@ enum {
     SCENARIO_TELL_WORDS = 16,
     SCENARIO_PATH = 256,
     SCENARIO_OPTIONS_MAX = 16,
+    SCENARIO_MISTAKES = 10,                                 /* that are told of one file; the others are counted */
+    SCENARIO_ERROR = (SCENARIO_MISTAKES + 1) * LINES_ERROR, /* bytes of all that is told */
 };
 
 struct scenario_load {
@@ -104,13 +106,15 @@ void scenario_init(struct scenario *s);
 void scenario_free(struct scenario *s);
 
 /*
- * Reads a scenario out of text[length]; errors call it `file`. 0: the caller frees *s. -EINVAL: error says the file,
- * the line, what was found and what was expected; -ENOMEM: error says so. After an error *s needs no freeing.
+ * Reads a scenario out of text[length]; errors call it `file`. 0: the caller frees *s. -EINVAL: error has a line for
+ * each mistake (no newline behind the last), with the file, the line, what was found and what was expected; what no
+ * single line can say is told where all lines are good, and behind a torus that cannot be read nothing is. -ENOMEM:
+ * error says so. After an error *s needs no freeing.
  */
 CW_MUST_CHECK int scenario_read(struct scenario *s, const char *file, const char *text, size_t length,
-                                char error[static LINES_ERROR]);
+                                char error[static SCENARIO_ERROR]);
 /* As above, from a file of at most 1 MiB; -EINVAL also when it cannot be read. */
-CW_MUST_CHECK int scenario_load_file(struct scenario *s, const char *path, char error[static LINES_ERROR]);
+CW_MUST_CHECK int scenario_load_file(struct scenario *s, const char *path, char error[static SCENARIO_ERROR]);
 
 /* Writes what scenario_read() reads as the same scenario. -EIO. */
 CW_MUST_CHECK int scenario_write(const struct scenario *s, FILE *out);

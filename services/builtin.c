@@ -11,20 +11,21 @@
 #include "services/multicast/cast/head.h"
 #include "services/multicast/multicast.h"
 #include "services/ping/ping.h"
+#include "services/store/store.h"
 #include "services/table.h"
 #include "services/trace/trace.h"
 #include "services/transport/transport.h"
-#include "services/tunnel/limits.h"
+#include "services/tunnel/packet/limits.h"
 #include "services/tunnel/tunnel.h"
 
 #include <string.h>
 
 /* Behind them those that nobody runs unasked, whose jobs and grants are there all the same. */
 static const cw_service *const services[] = {
-    &ping_service,    &bench_service,     &trace_service,     &jobs_service,    &transport_service,
-    &kvcache_service, &multicast_service, &aggregate_service, &inquiry_service, &tunnel_service,
+    &ping_service,      &bench_service,     &trace_service,   &jobs_service,   &transport_service, &kvcache_service,
+    &multicast_service, &aggregate_service, &inquiry_service, &tunnel_service, &store_service,
 };
-enum { ALL = sizeof services / sizeof *services, ON_DEMAND = 1, SERVICES = ALL - ON_DEMAND };
+enum { ALL = sizeof services / sizeof *services, ON_DEMAND = 2, SERVICES = ALL - ON_DEMAND };
 
 const cw_service *const *builtin_services(size_t *count)
 {
@@ -62,6 +63,10 @@ static const struct book_grant grants[] = {
     {.from = AGGREGATE_JOB, .to = AGGREGATE_JOB, .port = AGGREGATE_PORT_STREAM, .all_processes = true},
     {.from = AGGREGATE_JOB, .to = AGGREGATE_JOB, .port = AGGREGATE_PORT_STREAM_CALL, .all_processes = true},
     {.from = TUNNEL_JOB, .to = TUNNEL_JOB, .port = TUNNEL_PORT, .all_processes = true},
+    {.from = STORE_JOB, .to = STORE_JOB, .port = STORE_PORT_READ, .all_processes = true},
+    {.from = STORE_JOB, .to = STORE_JOB, .port = STORE_PORT_WRITE, .all_processes = true},
+    {.from = STORE_JOB, .to = STORE_JOB, .port = STORE_PORT_MEMBERS, .all_processes = true},
+    {.from = STORE_JOB, .to = STORE_JOB, .port = STORE_PORT_OPERATORS, .all_processes = true},
     {.from = INQUIRY_JOB, .to = INQUIRY_JOB, .port = INQUIRY_PORT, .all_processes = true},
 };
 enum { GRANTS = sizeof grants / sizeof *grants };

@@ -268,6 +268,10 @@ static void on_crash(int number, siginfo_t *info, void *context)
     (void)crash_sentence(number, addressed ? &address : NULL, ours ? told.mark : NULL, sentence);
     begin_line(&t, "error");
     put(&t, sentence);
+    if (ours && told.repeat != NULL && told.mark != NULL && told.mark->watchdog_ns > 0) {
+        put(&t, ", at ");
+        put_seconds(&t, told.mark->now.ns, 9); /* of the run that is to be repeated */
+    }
     put(&t, ours ? "" : ", in a thread beside the server's: offloaded work, or a link's");
     end_line(&t);
     send_line(&t);

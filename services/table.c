@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/table.h"
 
+#include "base/nearest.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -217,7 +219,67 @@ static bool is_chosen(const struct part *p, const char *word)
     return false;
 }
 
-int table_misfit(const cw_command *command, int argc, const char *const *argv, char expected[static TABLE_EXPECTED])
+static struct part without_dots(const struct part *p)
+{
+    bool dots = p->length > 2 && p->at[p->length - 1] == '.' && p->at[p->length - 2] == '.';
+    return (struct part){p->at, dots ? p->length - 2 : p->length};
+}
+
+/* "SERVER", "all|SERVER": a server or one of the words beside it. */
+static bool is_server(const struct part *p)
+{
+    bool found = false;
+    for (size_t i = 0, length; i < p->length; i += length + 1) {
+        const char *end = memchr(p->at + i, '|', p->length - i);
+        length = end != NULL ? (size_t)(end - p->at) - i : p->length - i;
+        const struct part one = {p->at + i, length};
+        bool server = length == 6 && memcmp(one.at, "SERVER", 6) == 0;
+        if (!server && !is_choice(&one)) {
+            return false;
+        }
+        found = found || server;
+    }
+    return found;
+}
+
+static bool is_in(const struct torus *torus, const char *word)
+{
+    cw_coord c;
+    return torus_parse(torus, word, strlen(word), &c) == 0;
+}
+
+/* Does the word fit a part that is_choice() or is_server()? Otherwise *expected says what would. */
+static bool fits(const struct part *p, const struct torus *torus, const char *word,
+                 char expected[static TABLE_EXPECTED])
+{
+    bool server = is_server(p);
+    if (is_chosen(p, word) || (server && is_in(torus, word))) {
+        return true;
+    }
+    cw_dims d = torus_dims(torus);
+    if (server && p->length == 6) {
+        snprintf(expected, TABLE_EXPECTED, "a server of this torus (%ux%ux%u), as 0,0,0", d.x, d.y, d.z);
+    } else {
+        snprintf(expected, TABLE_EXPECTED, "%.*s", (int)(p->length < 60 ? p->length : 60), p->at);
+    }
+    return false;
+}
+
+/* The part stands for all words from `at` on. The first that does not fit; -1: there is none. */
+static int misfit_of_endless(const struct part *p, const struct torus *torus, int at, int argc, const char *const *argv,
+                             char expected[static TABLE_EXPECTED])
+{
+    const struct part each = without_dots(p);
+    for (; is_server(&each) && at < argc; at++) {
+        if (!fits(&each, torus, argv[at], expected)) {
+            return at;
+        }
+    }
+    return -1;
+}
+
+int table_misfit(const cw_command *command, const struct torus *torus, int argc, const char *const *argv,
+                 char expected[static TABLE_EXPECTED])
 {
     const char *rest = command->arguments != NULL ? command->arguments : "";
     struct part p;
@@ -225,20 +287,71 @@ int table_misfit(const cw_command *command, int argc, const char *const *argv, c
     bool placed = true; /* each part so far stood for one word, which had to be there */
     expected[0] = '\0';
     while (next_part(&rest, &p)) {
-        bool last = rest[strspn(rest, " ")] == '\0', optional = p.at[0] == '[';
+        const char *next = rest + strspn(rest, " ");
+        bool last = *next == '\0', optional = p.at[0] == '[';
+        bool other = next[0] == '|' && (next[1] == ' ' || next[1] == '\0'); /* something else may stand here */
         if (optional && p.at[p.length - 1] == ']') {
             p = (struct part){p.at + 1, p.length - 2};
         }
         if (is_endless(&p)) {
-            return -1;
+            return placed && last ? misfit_of_endless(&p, torus, most, argc, argv, expected) : -1;
         }
         most += p.length != 1 || p.at[0] != '|';
-        placed = placed && memchr(p.at, '=', p.length) == NULL && (!optional || last);
-        if (placed && most <= argc && is_choice(&p) && !is_chosen(&p, argv[most - 1])) {
-            snprintf(expected, TABLE_EXPECTED, "%.*s", (int)(p.length < 60 ? p.length : 60), p.at);
+        placed = placed && !other && memchr(p.at, '=', p.length) == NULL && (!optional || last);
+        bool known = is_choice(&p) || is_server(&p);
+        if (placed && most <= argc && known && !fits(&p, torus, argv[most - 1], expected)) {
             return most - 1;
         }
         placed = placed && !optional;
     }
     return argc > most ? most : -1;
+}
+
+static const char *nth_command(const void *context, size_t i)
+{
+    return ((const cw_command *)context)[i].words;
+}
+
+/* "there is no command 'wlak'; did you mean walk?", or all that there are. */
+static int refuse_word(const cw_service *table, const char *word, char why[static TABLE_REFUSAL])
+{
+    const cw_command *commands = table->commands;
+    char all[TABLE_REFUSAL / 2] = "";
+    size_t count = 0, used = 0;
+    for (; commands[count].words != NULL; count++) {
+        int n = snprintf(all + used, sizeof all - used, "%s%s", count > 0 ? ", " : "", commands[count].words);
+        used += n > 0 && used + (size_t)n < sizeof all ? (size_t)n : 0;
+    }
+    const char *near = nearest_name(word, strlen(word), nth_command, commands, count);
+    snprintf(why, TABLE_REFUSAL, "service %s has no command '%.40s'; %s%s%s", table->name, word,
+             near != NULL ? "did you mean " : "there are ", near != NULL ? near : all, near != NULL ? "?" : "");
+    return -EINVAL;
+}
+
+int table_accepts(const cw_service *table, const struct torus *torus, int argc, const char *const *argv,
+                  char why[static TABLE_REFUSAL])
+{
+    char expected[TABLE_EXPECTED];
+    int used;
+    why[0] = '\0';
+    if (table->commands == NULL) {
+        return 0; /* the service says it itself */
+    }
+    const cw_command *c = table_command(table->commands, argc, argv, &used);
+    if (c == NULL) {
+        return refuse_word(table, argc > 0 ? argv[0] : "", why);
+    }
+    const char *arguments = c->arguments != NULL ? c->arguments : "";
+    if (argc - used < table_least(c)) {
+        snprintf(why, TABLE_REFUSAL, "usage: %s %s %s", table->name, c->words, arguments);
+        return -EINVAL;
+    }
+    int odd = table_misfit(c, torus, argc - used, argv + used, expected);
+    if (odd < 0) {
+        return 0;
+    }
+    snprintf(why, TABLE_REFUSAL, "'%.40s' is %s%s; usage: %s %s%s%s", argv[used + odd],
+             expected[0] != '\0' ? "not " : "a word too many", expected, table->name, c->words,
+             arguments[0] != '\0' ? " " : "", arguments);
+    return -EINVAL;
 }

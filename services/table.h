@@ -7,6 +7,7 @@
 #define SERVICES_TABLE_H
 
 #include "cubeway/service.h"
+#include "keyspace/torus.h"
 
 enum {
     TABLE_NAME_MAX = 31,
@@ -14,6 +15,7 @@ enum {
     TABLE_INSTANCES = 8,       /* that a host opens at most, of all tables together */
     TABLE_WHY_BYTES = 256,
     TABLE_EXPECTED = 64,
+    TABLE_REFUSAL = 512,
 };
 
 /* TABLE_INSTANCE: a table, built-in or loaded, that the host opens again with another job and name. */
@@ -46,11 +48,20 @@ const cw_command *table_command(const cw_command *commands, int argc, const char
 int table_least(const cw_command *command);
 
 /*
- * The first of the words behind the command that its declaration has no place for: one word too many, or one that is
- * none of the words that are to choose from ("on|off"). -1: there is none. *expected becomes what stands there in the
- * declaration, cut to the room; "": nothing. What words in capitals stand for, and options ("name=VALUE"), the service
- * itself looks at.
+ * The first of the words behind the command that its declaration has no place for: one word too many, one that is none
+ * of the words that are to choose from ("on|off"), or no server of the torus where SERVER stands. -1: there is none.
+ * *expected becomes what would fit, cut to the room: what stands there in the declaration, or "a server of this torus
+ * .."; "": nothing. What other words in capitals stand for, and options ("name=VALUE"), the service itself looks at.
  */
-int table_misfit(const cw_command *command, int argc, const char *const *argv, char expected[static TABLE_EXPECTED]);
+int table_misfit(const cw_command *command, const struct torus *torus, int argc, const char *const *argv,
+                 char expected[static TABLE_EXPECTED]);
+
+/*
+ * Are the words a command that the service declares, and do they fit the declaration? 0, also of a service that
+ * declares none; -EINVAL: why[] says what is wrong and what is right. What every host asks before it gives a service
+ * somebody's command.
+ */
+CW_MUST_CHECK int table_accepts(const cw_service *table, const struct torus *torus, int argc, const char *const *argv,
+                                char why[static TABLE_REFUSAL]);
 
 #endif

@@ -15,7 +15,8 @@ enum {
     BUCKETS_MIN = 64,
     BUCKETS_MAX = 1 << 16,
     WORD = 64,
-    INSERTION_MAX = 8, /* buckets up to this size are sorted by insertion */
+    OPEN_FIRST = 64,
+    INSERTION_MAX = 48, /* so many events are kept in order by insertion */
 };
 
 static bool before(const struct wheel_event *a, const struct wheel_event *b)
@@ -32,7 +33,7 @@ static bool before(const struct wheel_event *a, const struct wheel_event *b)
 int wheel_open(struct wheel *w, cw_span horizon, cw_span gap)
 {
     CHECK(horizon.ns > 0 && gap.ns >= 0);
-    *w = (struct wheel){.free = NONE, .open = NONE};
+    *w = (struct wheel){.free = NONE, .next = INT64_MAX};
     while (gap.ns >> (w->shift + 1) > 0) {
         w->shift++;
     }
@@ -48,12 +49,14 @@ int wheel_open(struct wheel *w, cw_span horizon, cw_span gap)
     w->taken = calloc(buckets / WORD, sizeof *w->taken);
     w->pool = malloc(POOL_FIRST * sizeof *w->pool);
     w->heap = malloc(HEAP_FIRST * sizeof *w->heap);
-    if (w->bucket == NULL || w->taken == NULL || w->pool == NULL || w->heap == NULL) {
+    w->open = malloc(OPEN_FIRST * sizeof *w->open);
+    if (w->bucket == NULL || w->taken == NULL || w->pool == NULL || w->heap == NULL || w->open == NULL) {
         wheel_close(w);
         return -ENOMEM;
     }
     w->room = POOL_FIRST;
     w->heap_room = HEAP_FIRST;
+    w->open_room = OPEN_FIRST;
     memset(w->bucket, 0xff, buckets * sizeof *w->bucket);
     return 0;
 }
@@ -64,7 +67,8 @@ void wheel_close(struct wheel *w)
     free(w->taken);
     free(w->pool);
     free(w->heap);
-    *w = (struct wheel){.free = NONE, .open = NONE};
+    free(w->open);
+    *w = (struct wheel){.free = NONE, .next = INT64_MAX};
 }
 
 /* ---- The heap ---------------------------------------------------------------------------------------------------- */
@@ -124,6 +128,36 @@ static void heap_take(struct wheel *w, struct wheel_event *out)
     }
 }
 
+/* ---- Opened buckets ---------------------------------------------------------------------------------------------- */
+
+/* Makes room for one event more at the end. */
+static void open_grow(struct wheel *w)
+{
+    if (w->end < w->open_room) {
+        return;
+    }
+    struct wheel_event *more = realloc(w->open, (size_t)w->open_room * 2 * sizeof *more);
+    CHECK(more != NULL);
+    w->open = more;
+    w->open_room *= 2;
+}
+
+/* Puts the event where it belongs among those at `from` and behind, which are in order. */
+static void open_insert(struct wheel *w, uint32_t from, const struct wheel_event *e)
+{
+    open_grow(w);
+    uint32_t i = w->end++;
+    for (; i > from && before(e, &w->open[i - 1]); i--) {
+        w->open[i] = w->open[i - 1];
+    }
+    w->open[i] = *e;
+}
+
+static int compare(const void *a, const void *b)
+{
+    return (int)before(b, a) - (int)before(a, b);
+}
+
 /* ---- The buckets ------------------------------------------------------------------------------------------------- */
 
 static uint32_t pool_take(struct wheel *w)
@@ -152,6 +186,11 @@ void wheel_put(struct wheel *w, cw_time at, uint32_t order, void *what)
 {
     int64_t slot = at.ns >> w->shift;
     struct wheel_event e = {.at_ns = at.ns, .order = order, .sequence = w->sequence++, .what = what};
+    if (slot <= w->slot && w->end - w->first < INSERTION_MAX) {
+        open_insert(w, w->first, &e);
+        w->near++;
+        return;
+    }
     if (slot <= w->slot || slot - w->slot > w->mask) {
         heap_put(w, &e);
         return;
@@ -162,6 +201,7 @@ void wheel_put(struct wheel *w, cw_time at, uint32_t order, void *what)
     w->filled += w->bucket[b] == NONE;
     w->bucket[b] = i;
     w->taken[b / WORD] |= UINT64_C(1) << (b % WORD);
+    w->next = slot < w->next ? slot : w->next;
     w->near++;
 }
 
@@ -179,111 +219,60 @@ static int64_t next_slot(const struct wheel *w, int64_t slot)
     return slot + 1 + (int64_t)((b - start) & w->mask);
 }
 
-/* A bucket was opened: looks one further. More than WHEEL_AHEAD others hold something. */
-static void look_ahead(struct wheel *w)
+static void find_next(struct wheel *w)
 {
-    unsigned kept = 0;
-    for (unsigned i = 0; i < w->seen; i++) {
-        if (w->ahead[i] > w->slot) {
-            w->ahead[kept++] = w->ahead[i];
-        }
-    }
-    int64_t last = kept > 0 ? w->ahead[kept - 1] : w->slot;
-    for (; kept < WHEEL_AHEAD; kept++) {
-        last = next_slot(w, last);
-        if (last - w->slot > w->mask) {
-            break; /* round again */
-        }
-        w->ahead[kept] = last;
-    }
-    w->seen = kept;
+    w->next = w->filled > 0 ? next_slot(w, w->slot) : INT64_MAX;
 }
 
-static uint32_t merge(struct wheel_event *pool, uint32_t a, uint32_t b)
+/*
+ * Opens the next bucket: its events go behind those that are left of the buckets before it. Thousands of servers may
+ * well do something at one instant.
+ */
+static void open_next(struct wheel *w)
 {
-    uint32_t head = NONE, *tail = &head;
-    while (a != NONE && b != NONE) {
-        uint32_t *least = before(&pool[a], &pool[b]) ? &a : &b;
-        *tail = *least;
-        tail = &pool[*least].next;
-        *least = *tail;
+    uint32_t b = (uint32_t)w->next & w->mask, left = w->end - w->first;
+    if (w->first > 0) {
+        memmove(w->open, w->open + w->first, left * sizeof *w->open); /* less than WHEEL_AHEAD */
+        w->first = 0;
+        w->end = left;
     }
-    *tail = a != NONE ? a : b;
-    return head;
-}
-
-/* Merge sort from below: run k holds 2^k events. Thousands of servers may well do something at one instant. */
-static uint32_t sort_many(struct wheel_event *pool, uint32_t list)
-{
-    uint32_t run[32];
-    unsigned runs = 0;
-    while (list != NONE) {
-        uint32_t one = list;
-        list = pool[one].next;
-        pool[one].next = NONE;
-        unsigned k = 0;
-        for (; k < runs && run[k] != NONE; k++) {
-            one = merge(pool, run[k], one);
-            run[k] = NONE;
+    for (uint32_t i = w->bucket[b]; i != NONE;) {
+        uint32_t next = w->pool[i].next;
+        if (w->end - left < INSERTION_MAX) {
+            open_insert(w, left, &w->pool[i]);
+        } else {
+            open_grow(w);
+            w->open[w->end++] = w->pool[i];
         }
-        run[k] = one;
-        runs = k == runs ? k + 1 : runs;
+        pool_give(w, i);
+        i = next;
     }
-    uint32_t all = NONE;
-    for (unsigned k = 0; k < runs; k++) {
-        all = merge(pool, run[k], all);
+    if (w->end - left > INSERTION_MAX) {
+        qsort(w->open + left, w->end - left, sizeof *w->open, compare);
     }
-    return all;
-}
-
-/* Sorts the list of a bucket. What came last is its head; so far it is nearly always one event or two. */
-static uint32_t sort(struct wheel_event *pool, uint32_t list)
-{
-    uint32_t sorted = NONE;
-    for (unsigned n = 0; list != NONE; n++) {
-        if (n == INSERTION_MAX) {
-            return merge(pool, sorted, sort_many(pool, list));
-        }
-        uint32_t one = list, *at = &sorted;
-        list = pool[one].next;
-        while (*at != NONE && before(&pool[*at], &pool[one])) {
-            at = &pool[*at].next;
-        }
-        pool[one].next = *at;
-        *at = one;
-    }
-    return sorted;
-}
-
-static void open_bucket(struct wheel *w, int64_t slot)
-{
-    uint32_t b = (uint32_t)slot & w->mask;
-    w->slot = slot;
-    w->open = sort(w->pool, w->bucket[b]);
     w->bucket[b] = NONE;
     w->filled--;
     w->taken[b / WORD] &= ~(UINT64_C(1) << (b % WORD));
-    if (w->filled > WHEEL_AHEAD) {
-        look_ahead(w);
+    w->slot = w->next;
+    find_next(w);
+    if (w->next != INT64_MAX) {
+        __builtin_prefetch(&w->pool[w->bucket[(uint32_t)w->next & w->mask]]);
     }
 }
 
 bool wheel_take(struct wheel *w, cw_time until, struct wheel_event *out)
 {
-    if (w->open == NONE && w->near > 0) {
-        int64_t slot = next_slot(w, w->slot);
-        /* A bucket is opened when its turn comes and not before: what is put until then still finds it. */
-        if (slot <= until.ns >> w->shift && (w->heap_count == 0 || slot <= w->heap[0].at_ns >> w->shift)) {
-            open_bucket(w, slot);
-        }
+    /* Early, so that what comes next is known; what is put into an opened bucket until its turn finds its place. */
+    while (w->end - w->first <= WHEEL_AHEAD && w->next != INT64_MAX) {
+        open_next(w);
     }
-    const struct wheel_event *near = w->open != NONE ? &w->pool[w->open] : NULL;
+    const struct wheel_event *near = w->first < w->end ? &w->open[w->first] : NULL;
     if (w->heap_count > 0 && (near == NULL || before(&w->heap[0], near))) {
         if (w->heap[0].at_ns > until.ns) {
             return false;
         }
         heap_take(w, out);
-        /* Every bucket before it is empty. */
+        /* With nothing opened every bucket before it is empty. */
         int64_t slot = out->at_ns >> w->shift;
         w->slot = slot > w->slot ? slot : w->slot;
         return true;
@@ -292,30 +281,9 @@ bool wheel_take(struct wheel *w, cw_time until, struct wheel_event *out)
         return false;
     }
     *out = *near;
-    pool_give(w, w->open);
-    w->open = out->next;
+    w->first++;
     w->near--;
     return true;
-}
-
-/* Head of the bucket, NONE when it is not what it was. */
-static uint32_t head_ahead(const struct wheel *w, unsigned ahead)
-{
-    return ahead < w->seen && w->ahead[ahead] > w->slot ? w->bucket[(uint32_t)w->ahead[ahead] & w->mask] : NONE;
-}
-
-const struct wheel_event *wheel_ahead(const struct wheel *w, unsigned ahead)
-{
-    uint32_t i = head_ahead(w, ahead);
-    return i != NONE ? &w->pool[i] : NULL;
-}
-
-void wheel_prefetch(const struct wheel *w, unsigned ahead)
-{
-    uint32_t i = head_ahead(w, ahead);
-    if (i != NONE) {
-        __builtin_prefetch(&w->pool[i]);
-    }
 }
 
 /* ---- Rare -------------------------------------------------------------------------------------------------------- */
@@ -340,7 +308,16 @@ static uint32_t sweep_list(struct wheel *w, uint32_t *at, bool (*remove)(void *,
 
 uint32_t wheel_sweep(struct wheel *w, bool (*remove)(void *context, const struct wheel_event *event), void *context)
 {
-    uint32_t removed = sweep_list(w, &w->open, remove, context);
+    uint32_t removed = 0, open = w->first;
+    for (uint32_t i = w->first; i < w->end; i++) {
+        if (remove(context, &w->open[i])) {
+            removed++;
+        } else {
+            w->open[open++] = w->open[i];
+        }
+    }
+    w->end = open;
+    w->near -= removed;
     for (uint32_t b = 0; b <= w->mask; b++) {
         if (w->bucket[b] == NONE) {
             continue;
@@ -351,6 +328,7 @@ uint32_t wheel_sweep(struct wheel *w, bool (*remove)(void *context, const struct
             w->taken[b / WORD] &= ~(UINT64_C(1) << (b % WORD));
         }
     }
+    find_next(w);
     uint32_t count = w->heap_count, kept = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (!remove(context, &w->heap[i])) {
@@ -373,5 +351,5 @@ uint32_t wheel_count(const struct wheel *w)
 size_t wheel_bytes(const struct wheel *w)
 {
     return (size_t)(w->mask + 1) * sizeof *w->bucket + (w->mask + 1) / 8 + (size_t)w->room * sizeof *w->pool +
-           (size_t)w->heap_room * sizeof *w->heap;
+           ((size_t)w->heap_room + w->open_room) * sizeof *w->heap;
 }

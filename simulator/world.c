@@ -46,7 +46,7 @@ static int open_wheel(struct world *w)
     int64_t full = (int64_t)wire_bytes(w->config.node.mtu) * w->ps_per_byte / 1000;
     int64_t host = wire->hop_delay.ns + (int64_t)w->config.node.mtu * wire->hop_ps_per_byte / 1000;
     /* A link that is half used sends a full frame, and is polled for it, every two frame times. */
-    int64_t gap = full * BUSY_LOAD / ((int64_t)w->servers * CW_LINK_COUNT) / 2;
+    int64_t gap = full * BUSY_LOAD / ((int64_t)w->servers * CW_LINK_COUNT) * 2;
     return wheel_open(&w->wheel, CW_NS(3 * (full + wire->propagation.ns + host)), CW_NS(gap));
 }
 
@@ -233,13 +233,12 @@ void world_at(struct world *w, cw_time at, void (*fn)(struct world *w, void *arg
 
 /*
  * Thousands of nodes do not fit into a cache, and their order is known a little ahead. Each step brings near what the
- * next one reads: the event; its host and its frame; from the host, what the node reads first; from the node and the
+ * next one reads: the host of the event and its frame; from the host, what the node reads first; from the node and the
  * frame, what the node will ask of where the frame is going.
  */
 static void prefetch(const struct world *w)
 {
     enum { NODE_LINES = 3, LINKSTATE_LINES = 4, LINE = 64 };
-    wheel_prefetch(&w->wheel, 3);
     const struct wheel_event *e = wheel_ahead(&w->wheel, 2);
     if (e != NULL && e->order >= EVENT_ORDER(0, 0)) {
         __builtin_prefetch(&w->server[EVENT_SERVER(e->order)]);

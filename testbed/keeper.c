@@ -2,10 +2,12 @@
 #define _GNU_SOURCE /* namespaces */
 #include "testbed/keeper.h"
 
+#include "testbed/builds.h"
 #include "testbed/conf.h"
 #include "testbed/grants.h"
 #include "testbed/peer.h"
 #include "testbed/rotate.h"
+#include "testbed/uplink.h"
 #include "testbed/witness.h"
 
 #include <errno.h>
@@ -95,6 +97,12 @@ static int build_cables(struct keeper *k)
     return rc < 0 ? fail(k, why, 0) : 0;
 }
 
+static int build_uplink(struct keeper *k)
+{
+    int rc = uplink_start(&k->uplink, &k->lab, veth_namespace(k->veth, uplink_server(&k->lab)));
+    return rc < 0 ? fail(k, k->lab.uplink, rc) : 0;
+}
+
 static int build_crew(struct keeper *k)
 {
     k->daemons = k->lab.driver == LAB_PROCESS ? 1 : k->lab.torus.servers;
@@ -107,6 +115,11 @@ static int build_crew(struct keeper *k)
     char why[GRANTS_WHY];
     if (grants_make(&k->lab, why) < 0) {
         return fail(k, why, 0);
+    }
+    for (unsigned i = 0; i < k->lab.services && k->lab.driver == LAB_NETNS; i++) {
+        if (lab_service_is_file(k->lab.service[i])) {
+            (void)!builds_keep(&k->lab, k->lab.service[i]); /* whoever cannot load it says so */
+        }
     }
     for (cw_server s = 0; s < k->daemons; s++) {
         char text[64];
@@ -160,6 +173,9 @@ static int build(struct keeper *k)
     if (rc == 0 && k->lab.driver == LAB_NETNS) {
         rc = build_cables(k);
     }
+    if (rc == 0 && k->lab.uplink[0] != '\0') {
+        rc = build_uplink(k);
+    }
     if (rc == 0) {
         rc = build_crew(k);
     }
@@ -182,6 +198,9 @@ static void reap(struct keeper *k)
                 crew_ended(&k->crew[s], status);
                 keeper_note(k, "ended", s, "");
             }
+        }
+        if (k->uplink.pid == pid) {
+            crew_ended(&k->uplink, status);
         }
     }
 }
@@ -315,6 +334,7 @@ static void finish(struct keeper *k)
     for (cw_server s = 0; s < k->daemons && k->crew != NULL; s++) {
         (void)crew_kill(&k->crew[s], true);
     }
+    (void)crew_kill(&k->uplink, true);
     while (living(k) > 0 && waitpid(-1, NULL, 0) > 0) {
     }
     for (unsigned i = 0; i < KEEPER_CLIENTS; i++) {

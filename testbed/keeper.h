@@ -36,8 +36,9 @@ struct keeper_client {
 
 struct keeper {
     struct lab lab;
-    struct veth *veth; /* NULL with driver process */
-    struct crew *crew; /* one for each daemon */
+    struct veth *veth;  /* NULL with driver process */
+    struct crew *crew;  /* one for each daemon */
+    struct crew uplink; /* dead where the lab has none */
     unsigned daemons;
     int lifeline;          /* to the cwlab that began the lab */
     int signals, listener; /* descriptors: of signals, and of keeper.sock */

@@ -65,13 +65,39 @@ static int need_server(struct asked *a)
     return 0;
 }
 
+/* A process that holds all servers does some of it itself: this is the line for that. */
+static int refuse_process(struct asked *a)
+{
+    static const struct {
+        const char *name, *then, *word; /* then: the third word; NULL: there is none */
+    } own[] = {{"fail", NULL, "fail"},
+               {"power-off", NULL, "fail"},
+               {"restore", NULL, "restore"},
+               {"link", "down", "cut"},
+               {"link", "up", "mend"}};
+    const struct request_line *r = a->request;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        bool link = own[i].then != NULL;
+        bool same = strcmp(r->command, own[i].name) == 0 && r->argc > (link ? 2 : 0) &&
+                    (!link || strcmp(r->argv[2], own[i].then) == 0);
+        if (same) {
+            snprintf(a->why, sizeof a->why,
+                     "all servers of this lab live in one process, which does that itself: cwlab ctl --name %s %.40s "
+                     "%s%s%.8s",
+                     a->k->lab.name, r->argv[0], own[i].word, link ? " " : "", link ? r->argv[1] : "");
+            return -EOPNOTSUPP;
+        }
+    }
+    return refuse(a, -EOPNOTSUPP,
+                  "all servers of this lab live in one process: it cannot be done to one of them (cwlab up --driver "
+                  "netns gives each its own)");
+}
+
 /* Refuses a command that needs servers that are processes of their own. */
 static int need_process(struct asked *a)
 {
     if (a->k->lab.driver == LAB_PROCESS) {
-        return refuse(a, -EOPNOTSUPP,
-                      "all servers of this lab live in one process: it cannot be done to one of them "
-                      "(cwlab up --driver netns gives each its own)");
+        return refuse_process(a);
     }
     return need_server(a);
 }

@@ -342,6 +342,7 @@ int lab_save(const struct lab *lab)
         message_element(m, "networks", lab->network[i]);
     }
     message_text(m, "gateways", lab->gateways);
+    message_text(m, "uplink", lab->uplink);
     char *line = message_line(m, &length);
     CHECK(line != NULL);
     message_close(m);
@@ -386,6 +387,7 @@ static int read_fields(struct lab *lab, const struct message *m)
         snprintf(lab->network[lab->networks++], LAB_NAME, "%s", network);
     }
     snprintf(lab->gateways, LAB_GATEWAYS, "%s", message_get_text(m, "gateways", ""));
+    snprintf(lab->uplink, LAB_PATH, "%s", message_get_text(m, "uplink", ""));
     return 0;
 }
 

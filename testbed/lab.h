@@ -61,6 +61,7 @@ struct lab {
     char network[LAB_NETWORKS][LAB_NAME]; /* beside `ip`: their jobs are LAB_NETWORK_JOB and on */
     unsigned networks;
     char gateways[LAB_GATEWAYS];  /* of `ip`: numbers of servers with spaces between them; "": none */
+    char uplink[LAB_PATH];        /* the program that leads outside by the first of them (uplink.h); "": none */
     bool no_grants;               /* the services begin without a right to send */
     bool strict;                  /* daemons log misuses of the service API; once the lab is up: unknown */
     const char *transit;          /* of the daemons' configurations; NULL: user. Once the lab is up: NULL */

@@ -229,12 +229,15 @@ void cmd_service_reload(struct request *r)
     const char *word = request_line(r)->argv[0];
     struct host_service_about was = {.job = 0}, is = {.job = 0};
     char why[HOST_WHY] = "";
-    bool check = false, undo = false;
-    if (!commands_flag(r, "check", &check) || !commands_flag(r, "undo", &undo)) {
+    bool check = false, undo = false, taken_back = false;
+    if (!commands_flag(r, "check", &check) || !commands_flag(r, "undo", &undo) ||
+        !commands_flag(r, "taken_back", &taken_back)) {
         return;
     }
-    if (undo) {
-        tell_about(r, host_service_undo(h, word, &was, &is, why), &was, &is, why);
+    if (undo && check) {
+        tell_about(r, host_service_check_undo(h, word, &was, &is, why), NULL, &is, why);
+    } else if (undo) {
+        tell_about(r, host_service_undo(h, word, taken_back, &was, &is, why), &was, &is, why);
     } else if (word[0] != '/') {
         request_refuse(r, -EINVAL, "'%.200s': the daemon needs the whole path of the file, from / on", word);
     } else if (check) {
@@ -464,55 +467,16 @@ void cmd_service_help(struct request *r)
     request_done(r, 0);
 }
 
-static const char *nth_command(const void *context, size_t i)
-{
-    return ((const cw_command *)context)[i].words;
-}
-
-/* "there is no command 'wlak'; did you mean walk?", or all that there are. */
-static void refuse_word(struct request *r, const char *service, const cw_command *commands, const char *word)
-{
-    char all[CONTROL_WHY / 2] = "";
-    size_t count = 0, used = 0;
-    for (; commands[count].words != NULL; count++) {
-        int n = snprintf(all + used, sizeof all - used, "%s%s", count > 0 ? ", " : "", commands[count].words);
-        used += n > 0 && used + (size_t)n < sizeof all ? (size_t)n : 0;
-    }
-    const char *near = nearest_name(word, strlen(word), nth_command, commands, count);
-    if (near != NULL) {
-        request_refuse(r, -EINVAL, "service %s has no command '%.40s'; did you mean %s?", service, word, near);
-    } else {
-        request_refuse(r, -EINVAL, "service %s has no command '%.40s'; there are %s", service, word, all);
-    }
-}
-
 /* Is it a command that the service declares, with words behind it that fit what it declares? False: refused. */
 static bool check_words(struct request *r, const char *service, int argc, const char *const *argv)
 {
-    const cw_command *commands = declared(commands_host(r), service);
-    int used;
-    if (commands == NULL) {
-        return true; /* the service says it itself */
+    const struct host *h = commands_host(r);
+    char why[TABLE_REFUSAL];
+    int rc = table_accepts(host_service_find(h, service)->table, host_torus(h), argc, argv, why);
+    if (rc < 0) {
+        request_refuse(r, rc, "%s", why);
     }
-    const cw_command *c = table_command(commands, argc, argv, &used);
-    if (c == NULL) {
-        refuse_word(r, service, commands, argc > 0 ? argv[0] : "");
-        return false;
-    }
-    if (argc - used < table_least(c)) {
-        request_refuse(r, -EINVAL, "usage: %s %s %s", service, c->words, c->arguments);
-        return false;
-    }
-    char expected[TABLE_EXPECTED];
-    int odd = table_misfit(c, argc - used, argv + used, expected);
-    if (odd >= 0) {
-        const char *arguments = c->arguments != NULL ? c->arguments : "";
-        request_refuse(r, -EINVAL, "'%.40s' is %s%s; usage: %s %s%s%s", argv[used + odd],
-                       expected[0] != '\0' ? "not " : "a word too many", expected, service, c->words,
-                       arguments[0] != '\0' ? " " : "", arguments);
-        return false;
-    }
-    return true;
+    return rc == 0;
 }
 
 void cmd_service(struct request *r)

@@ -28,7 +28,7 @@ static const struct request_command commands[] = {
     {"services", "", "", "what runs here", 0, 0, cmd_services},
     {"service-load", "FILE", "name weight background option check", "load a service from a file", 1, 1,
      cmd_service_load},
-    {"service-reload", "FILE | NAME", "check undo", "put a new build in the place of a service", 1, 1,
+    {"service-reload", "FILE | NAME", "check undo taken_back", "put a new build in the place of a service", 1, 1,
      cmd_service_reload},
     {"service-unload", "NAME", "", "stop a service", 1, 1, cmd_service_unload},
     {"service-weight", "NAME [WEIGHT]", "background queue_packets queue_bytes drop", "a service's share of the links",

@@ -145,14 +145,22 @@ static void check_again(const struct daemon_config *c, unsigned i, struct config
     }
 }
 
-/* Is this text the value of that option of a network before this one? Gives the network, or NULL. */
+static bool is_option(const struct config_service *s, const char *name, const char *value, const char *otherwise)
+{
+    const char *its = config_service_option(s, name);
+    return strcmp(its != NULL ? its : otherwise, value) == 0;
+}
+
+/* Has a network before this one the same device, in the same network namespace? Gives that network, or NULL. */
 static const struct config_service *has_device(const struct daemon_config *c, unsigned before, const char *device)
 {
+    const char *netns = config_service_option(&c->service[before], "netns");
     for (unsigned k = 0; k < before; k++) {
         const struct config_service *o = &c->service[k];
         bool tunnel = o->network || strcmp(o->name, BUILT_IN_NETWORK) == 0;
-        const char *its = config_service_option(o, "device");
-        if (o->enabled && tunnel && strcmp(its != NULL ? its : BUILT_IN_DEVICE, device) == 0) {
+        bool same =
+            is_option(o, "device", device, BUILT_IN_DEVICE) && is_option(o, "netns", netns != NULL ? netns : "", "");
+        if (o->enabled && tunnel && same) {
             return o;
         }
     }

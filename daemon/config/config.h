@@ -162,6 +162,8 @@ unsigned config_line(const char *file, const char *key);
 const char *config_service_key(const struct config_service *s, const char *option, char out[static CONFIG_KEY]);
 /* The value of an option; NULL: it is not given. */
 const char *config_service_option(const struct config_service *s, const char *name);
+/* Does a service or network that is to run have that option? */
+bool config_has_option(const struct daemon_config *c, const char *name);
 
 /*
  * Calls visit for every setting, defaults included, in the order of the file, with a key as "links.+x.interface" and

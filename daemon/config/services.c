@@ -47,6 +47,16 @@ const char *config_service_option(const struct config_service *s, const char *na
     return NULL;
 }
 
+bool config_has_option(const struct daemon_config *c, const char *name)
+{
+    for (unsigned i = 0; i < c->service_count; i++) {
+        if (c->service[i].enabled && config_service_option(&c->service[i], name) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 const char *config_service_key(const struct config_service *s, const char *option, char out[static CONFIG_KEY])
 {
     static const char gateway[] = "gateway_";

@@ -383,7 +383,7 @@ static void look_at_majority(struct doctor *d)
  * A link that is damped, and of which nothing was told: whoever stood still is told of as a server, but this link is
  * down by itself when its neighbour was not even heard while it rests.
  */
-void doctor_damped(struct doctor *d, cw_link link)
+void doctor_rest(struct doctor *d, cw_link link)
 {
     const struct ls_link_info *info = &d->info[link];
     const char *name = quantity_link_name(link);
@@ -494,7 +494,7 @@ unsigned doctor_look(struct host_server *s, const struct rows_reader *out)
     tell_cut_off(&d);
     doctor_flaps(&d);
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        doctor_damped(&d, link);
+        doctor_rest(&d, link);
     }
     doctor_cables(&d);
     doctor_hold(&d);

@@ -46,7 +46,7 @@ __attribute__((format(printf, 2, 3))) void doctor_advise(struct doctor *d, const
  * In doctor.c: tells of a link that is damped and that nothing has told of as a cable. Call after doctor_flaps() and
  * all that looks at links.
  */
-void doctor_damped(struct doctor *d, cw_link link);
+void doctor_rest(struct doctor *d, cw_link link);
 
 /* Somebody is heard who does not belong there. What only all links together can tell is left to doctor_cables(). */
 void doctor_stranger(struct doctor *d, cw_link link);

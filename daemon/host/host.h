@@ -257,15 +257,22 @@ CW_MUST_CHECK int host_service_check(struct host *h, const char *name, const cha
                                      struct host_service_about *out, char why[static HOST_WHY]);
 /*
  * Puts the service of this file in the place of the one of its name and job, which must have come from a file, too; its
- * policy and options stay, its state does not. The old module is kept until the next such call. On -errno the old one
- * runs as before, and why[] says what is wrong. -EEXIST: it is the same file, which cannot be opened anew while it is
- * open.
+ * policy and options stay, its state does not. The old module is kept, and what was kept before it, until the next such
+ * call succeeds. On -errno the old one runs as before, and why[] says what is wrong. -EEXIST: it is the same file,
+ * which cannot be opened anew while it is open.
  */
 CW_MUST_CHECK int host_service_reload(struct host *h, const char *file, struct host_service_about *was,
                                       struct host_service_about *out, char why[static HOST_WHY]);
-/* Puts back what the last host_service_reload() of this service replaced. -ENOENT: there was none. */
-CW_MUST_CHECK int host_service_undo(struct host *h, const char *name, struct host_service_about *was,
+/*
+ * Puts back what the last host_service_reload() of this service replaced. -ENOENT: there was none. taken_back: that
+ * reload did not count, because another daemon has refused the same file: the module that it brought is forgotten, and
+ * another call puts back what could have been put back before it. Otherwise another call puts that module back.
+ */
+CW_MUST_CHECK int host_service_undo(struct host *h, const char *name, bool taken_back, struct host_service_about *was,
                                     struct host_service_about *out, char why[static HOST_WHY]);
+/* What host_service_undo() would end, and what it would put back. -ENOENT, as that. */
+CW_MUST_CHECK int host_service_check_undo(struct host *h, const char *name, struct host_service_about *was,
+                                          struct host_service_about *out, char why[static HOST_WHY]);
 /*
  * Loads a service: with file NULL or "", the built-in one of that name; otherwise that of the file, which must have
  * that name unless name is NULL. policy may be NULL. On -errno why[] says in one sentence what is wrong and what to do,

@@ -173,6 +173,7 @@ struct host {
     struct host_module module[HOST_SERVICES];
     unsigned module_count;
     struct host_module previous; /* what the last reload replaced; its handle is NULL: nothing */
+    struct host_module before;   /* what `previous` was until then: taking that reload back needs it */
     struct host_module *opening; /* asks for its options at this moment, and is not in module[] yet; NULL: none does */
     struct host_hints *hints;    /* of `opening`; NULL as that is */
     char refusal[HOST_WHY];      /* what the service that was opened last logged as an error meanwhile; "": nothing */

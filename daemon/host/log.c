@@ -27,6 +27,7 @@ struct kind {
     unsigned written;
     uint64_t left_out;
     struct line last;
+    cw_level level; /* of the newest line */
 };
 
 struct log {
@@ -180,12 +181,12 @@ static void begin_line(const struct log *log, struct line *l, cw_level level)
     put_field(l, "level", levels[level]);
 }
 
-static void say_count(struct log *log, const char *what, const char *message, uint64_t count)
+static void say_count(struct log *log, cw_level level, const char *what, const char *message, uint64_t count)
 {
     struct line l;
     char number[24];
     snprintf(number, sizeof number, "%" PRIu64, count);
-    begin_line(log, &l, CW_LOG_WARN);
+    begin_line(log, &l, level);
     put_field(&l, "msg", what);
     put_field(&l, "count", number);
     put_field(&l, "message", message);
@@ -198,7 +199,7 @@ static void say_count(struct log *log, const char *what, const char *message, ui
 static void release(struct log *log, struct kind *kind)
 {
     if (kind->left_out > 1) {
-        say_count(log, "repeats were left out", kind->message, kind->left_out - 1);
+        say_count(log, kind->level, "repeats were left out", kind->message, kind->left_out - 1);
     }
     if (kind->left_out > 0) {
         send_line(log, &kind->last);
@@ -240,6 +241,7 @@ static void write_line(struct log *log, cw_level level, const char *message, con
         kind->written = 0;
     }
     struct line *l = &kind->last;
+    kind->level = level;
     begin_line(log, l, level);
     put_field(l, "msg", message);
     for (; fields->key != NULL; fields++) {
@@ -252,7 +254,7 @@ static void write_line(struct log *log, cw_level level, const char *message, con
     uint64_t lost = log->lost;
     log->lost = 0;
     if (lost > 0) {
-        say_count(log, "lines were lost: nobody read them", NULL, lost);
+        say_count(log, CW_LOG_WARN, "lines were lost: nobody read them", NULL, lost);
     }
     kind->written++;
     send_line(log, l);

@@ -367,8 +367,9 @@ static int remove_from_all(struct host *h, struct host_module *m, char why[stati
     return 0;
 }
 
-/* Puts `fresh` in the place of *m, which becomes h->previous. On failure *m runs as before. */
-static int replace(struct host *h, struct host_module *m, const struct host_module *fresh, char why[static HOST_WHY])
+/* Puts `fresh` in the place of *m, which becomes *replaced. On failure *m runs as before. */
+static int replace(struct host *h, struct host_module *m, const struct host_module *fresh, struct host_module *replaced,
+                   char why[static HOST_WHY])
 {
     struct host_module old = *m, next = *fresh;
     char unused[HOST_WHY];
@@ -389,21 +390,26 @@ static int replace(struct host *h, struct host_module *m, const struct host_modu
     h->opening = NULL;
     if (rc == 0) {
         *m = next;
-        h->previous = old;
+        *replaced = old;
     }
     return rc;
 }
 
-static void forget_previous(struct host *h)
+static void forget(struct host_module *m)
 {
-    close_module(&h->previous);
-    h->previous = (struct host_module){.options = 0};
+    close_module(m);
+    *m = (struct host_module){.options = 0};
+}
+
+static bool is_of(const struct host_module *m, const char *name)
+{
+    return m->loaded.handle != NULL && strcmp(m->face.table->name, name) == 0;
 }
 
 int host_service_reload(struct host *h, const char *file, struct host_service_about *was,
                         struct host_service_about *out, char why[static HOST_WHY])
 {
-    struct host_module fresh = {.options = 0}, *m = NULL;
+    struct host_module fresh = {.options = 0}, old = {.options = 0}, *m = NULL;
     why[0] = '\0';
     int rc = open_module(h, &fresh, NULL, file, why);
     if (rc < 0) {
@@ -416,13 +422,15 @@ int host_service_reload(struct host *h, const char *file, struct host_service_ab
         rc = keep_options(&fresh, m->option, m->options);
     }
     if (rc == 0) {
-        forget_previous(h);
-        rc = replace(h, m, &fresh, why);
+        rc = replace(h, m, &fresh, &old, why);
     }
     if (rc < 0) {
-        close_module(&fresh);
+        close_module(&fresh); /* what can be undone is what it was */
         return rc;
     }
+    forget(&h->before);
+    h->before = h->previous;
+    h->previous = old;
     describe(m, out);
     LOG(h->log, CW_LOG_INFO, "service was replaced", {"service", out->name}, {"version", out->version},
         {"build", out->build}, {"was", was->version}, {"was_build", was->build});
@@ -430,19 +438,50 @@ int host_service_reload(struct host *h, const char *file, struct host_service_ab
     return 0;
 }
 
-int host_service_undo(struct host *h, const char *name, struct host_service_about *was, struct host_service_about *out,
-                      char why[static HOST_WHY])
+/* What runs, and what an undo would put in its place. -ENOENT. */
+static int check_undo(struct host *h, const char *name, struct host_module **out, char why[static HOST_WHY])
 {
-    struct host_module *m = find(h, name), back = h->previous;
+    *out = find(h, name);
     why[0] = '\0';
-    if (m == NULL || back.loaded.handle == NULL || strcmp(back.face.table->name, name) != 0) {
+    if (*out == NULL || !is_of(&h->previous, name)) {
         return because(-ENOENT, why, "%s: it was not replaced since it was loaded, or another one was since", name);
     }
-    describe(m, was);
-    int rc = replace(h, m, &back, why);
+    return 0;
+}
+
+int host_service_check_undo(struct host *h, const char *name, struct host_service_about *was,
+                            struct host_service_about *out, char why[static HOST_WHY])
+{
+    struct host_module *m;
+    int rc = check_undo(h, name, &m, why);
+    if (rc == 0) {
+        describe(m, was);
+        describe(&h->previous, out);
+    }
+    return rc;
+}
+
+int host_service_undo(struct host *h, const char *name, bool taken_back, struct host_service_about *was,
+                      struct host_service_about *out, char why[static HOST_WHY])
+{
+    struct host_module *m, back = h->previous, old;
+    int rc = check_undo(h, name, &m, why);
     if (rc < 0) {
         return rc;
     }
+    describe(m, was);
+    rc = replace(h, m, &back, &old, why);
+    if (rc < 0) {
+        return rc;
+    }
+    if (taken_back) {
+        close_module(&old);
+        h->previous = h->before;
+    } else {
+        forget(&h->before);
+        h->previous = old;
+    }
+    h->before = (struct host_module){.options = 0};
     describe(m, out);
     LOG(h->log, CW_LOG_INFO, "service was put back", {"service", out->name}, {"version", out->version},
         {"build", out->build});
@@ -506,8 +545,11 @@ int host_service_unload(struct host *h, const char *name, char why[static HOST_W
         return rc;
     }
     LOG(h->log, CW_LOG_INFO, "service is gone", {"service", name});
-    if (h->previous.loaded.handle != NULL && strcmp(h->previous.face.table->name, m->face.table->name) == 0) {
-        forget_previous(h);
+    if (is_of(&h->before, m->face.table->name)) {
+        forget(&h->before);
+    }
+    if (is_of(&h->previous, m->face.table->name)) {
+        forget(&h->previous);
     }
     events_add(h->events, NULL, "service", "%s has ended", name);
     close_module(m);
@@ -539,7 +581,8 @@ int host_service_policy(struct host *h, const char *name, const struct node_serv
 
 void host_close_modules(struct host *h)
 {
-    forget_previous(h);
+    forget(&h->before);
+    forget(&h->previous);
     for (unsigned i = h->module_count; i-- > 0;) {
         close_module(&h->module[i]);
     }

@@ -24,10 +24,12 @@ enum { SESSION_TRIES = 5, SESSION_PAUSE_MS = 110 };
 /* CAP_PERFMON and CAP_BPF, which headers before Linux 5.8 do not name: the relay is loaded with them (transit.h). */
 enum { RIGHT_PERFMON = 38, RIGHT_BPF = 39 };
 
+/* Those of namespaces, which few daemons have to do with, come last. */
 static const unsigned opening[] = {
-    RIGHT_PERFMON,    RIGHT_BPF,  CAP_NET_RAW, CAP_NET_ADMIN, CAP_NET_BIND_SERVICE, CAP_CHOWN,
-    CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_SETUID,  CAP_SETGID,    CAP_SETPCAP,
+    RIGHT_PERFMON, RIGHT_BPF,  CAP_NET_RAW, CAP_NET_ADMIN, CAP_NET_BIND_SERVICE, CAP_CHOWN,      CAP_DAC_OVERRIDE,
+    CAP_FOWNER,    CAP_SETUID, CAP_SETGID,  CAP_SETPCAP,   CAP_SYS_ADMIN,        CAP_SYS_PTRACE,
 };
+enum { OF_NAMESPACES = 2 };
 
 static int because(int rc, char why[static PRIVILEGES_WHY], const char *what)
 {
@@ -41,19 +43,20 @@ static capng_select_t reach(void)
     return capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP) ? CAPNG_SELECT_BOTH : CAPNG_SELECT_CAPS;
 }
 
-int privileges_limit(char why[static PRIVILEGES_WHY])
+int privileges_limit(bool namespaces, char why[static PRIVILEGES_WHY])
 {
     bool held[sizeof opening / sizeof *opening];
+    const size_t count = sizeof opening / sizeof *opening - (namespaces ? 0 : OF_NAMESPACES);
     why[0] = '\0';
     if (capng_get_caps_process() != 0) {
         return because(-EIO, why, "capabilities cannot be read");
     }
-    for (size_t i = 0; i < sizeof opening / sizeof *opening; i++) {
+    for (size_t i = 0; i < count; i++) {
         held[i] = capng_have_capability(CAPNG_PERMITTED, opening[i]);
     }
     capng_select_t set = reach();
     capng_clear(set);
-    for (size_t i = 0; i < sizeof opening / sizeof *opening; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (held[i]) {
             capng_update(CAPNG_ADD, (capng_type_t)(CAPNG_EFFECTIVE | CAPNG_PERMITTED), opening[i]);
         }

@@ -17,10 +17,11 @@ enum { PRIVILEGES_WHY = 256, PRIVILEGES_NICE = -10 };
 
 /*
  * Keeps only CAP_NET_RAW (raw sockets), CAP_NET_ADMIN (their buffers; the relay), CAP_BPF and CAP_PERFMON (the relay),
- * and the capabilities that opening files and
- * changing user take, as far as the process has them. An exec gains none. 0 or -errno.
+ * and the capabilities that opening files and changing user take, as far as the process has them. An exec gains none. 0
+ * or -errno. namespaces: a device is to be made in another network namespace, so CAP_SYS_ADMIN (setns()) stays too, and
+ * CAP_SYS_PTRACE, without which nobody is shown /proc/PID/ns of a process with more rights.
  */
-CW_MUST_CHECK int privileges_limit(char why[static PRIVILEGES_WHY]);
+CW_MUST_CHECK int privileges_limit(bool namespaces, char why[static PRIVILEGES_WHY]);
 /*
  * Lets the process run before those of usual priority: by nice -10, or, with realtime, by SCHED_RR of the lowest rank.
  * It is called first, while the process has the right to do so. 0; or -EACCES: it may not, and the process goes on with

@@ -2,7 +2,7 @@
 #include "daemon/listeners/tun_check.h"
 
 #include "daemon/listeners/tun_device.h"
-#include "services/tunnel/limits.h"
+#include "services/tunnel/packet/limits.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -62,7 +62,9 @@ static void check_device(const struct daemon_config *config, const struct candid
     }
     const struct tun_wish wish = {.name = option_of(n->section, "device", TUNNEL_DEVICE),
                                   .place = known ? &place : NULL,
-                                  .force = strcmp(option_of(n->section, "force", "no"), "yes") == 0};
+                                  .force = strcmp(option_of(n->section, "force", "no"), "yes") == 0,
+                                  .ethernet = strcmp(option_of(n->section, "ethernet", "no"), "yes") == 0,
+                                  .netns = option_of(n->section, "netns", NULL)};
     if (place.stranger) {
         return;
     }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/listeners/tun_device.h"
 
+#include "daemon/listeners/tun_netns.h"
 #include "daemon/listeners/tun_routes.h"
-#include "services/tunnel/limits.h"
+#include "services/tunnel/neighbour.h"
+#include "services/tunnel/packet/limits.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +28,8 @@ enum { USO4 = 0x20, USO6 = 0x40 };
 enum { OUTSIDE_METRIC = 4096 };
 /* Lengths of prefixes: of the network's IPv6 subnet, of what each server has of the subnets, of one address. */
 enum { BYTES = 1024, PREFIX6 = 48, EACH4 = 24, EACH6 = 64, WHOLE4 = 32, WHOLE6 = 128 };
+/* The host of a server's subnets that is the server (address.h). */
+enum { OWN_HOST = 1 };
 
 __attribute__((format(printf, 3, 4))) static int refuse(char why[static TUN_DEVICE_WHY], int rc, const char *format,
                                                         ...)
@@ -39,7 +43,11 @@ __attribute__((format(printf, 3, 4))) static int refuse(char why[static TUN_DEVI
 
 const char *tun_fault_option(enum tun_fault fault)
 {
-    return fault == TUN_FAULT_DEVICE ? "device" : fault == TUN_FAULT_SUBNET ? "subnet" : "subnet6";
+    static const char *const names[] = {[TUN_FAULT_DEVICE] = "device",
+                                        [TUN_FAULT_SUBNET] = "subnet",
+                                        [TUN_FAULT_SUBNET6] = "subnet6",
+                                        [TUN_FAULT_NETNS] = "netns"};
+    return names[fault];
 }
 
 /* ---- Netlink ----------------------------------------------------------------------------------------------------- */
@@ -98,11 +106,15 @@ static void silence(unsigned index)
     (void)ask(m);
 }
 
-static int set_link(unsigned index, uint32_t mtu)
+/* mac: NULL, the device has none. */
+static int set_link(unsigned index, uint32_t mtu, const uint8_t *mac)
 {
     char bytes[BYTES];
     struct nlmsghdr *m = change_link(bytes, index, IFF_UP);
     mnl_attr_put_u32(m, IFLA_MTU, mtu);
+    if (mac != NULL) {
+        mnl_attr_put(m, IFLA_ADDRESS, ETHER_MAC, mac);
+    }
     return ask(m);
 }
 
@@ -240,9 +252,10 @@ static int refuse_taken(const char *name, char why[static TUN_DEVICE_WHY])
                   name);
 }
 
-static int open_tun(const char *name, bool *udp, char why[static TUN_DEVICE_WHY])
+static int open_tun(const struct tun_wish *wish, bool *udp, char why[static TUN_DEVICE_WHY])
 {
-    struct ifreq r = {.ifr_flags = IFF_TUN | IFF_NO_PI | IFF_VNET_HDR};
+    const char *name = wish->name;
+    struct ifreq r = {.ifr_flags = (short)((wish->ethernet ? IFF_TAP : IFF_TUN) | IFF_NO_PI | IFF_VNET_HDR)};
     int fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) {
         return refuse_file(name, errno, why);
@@ -326,8 +339,12 @@ static int set_up(const struct tun_wish *wish, bool *six, enum tun_fault *fault,
     if (rc < 0) {
         return rc;
     }
-    silence(index);
-    rc = set_link(index, place->mtu);
+    uint8_t mac[ETHER_MAC];
+    neighbour_mac(place->self, OWN_HOST, mac);
+    if (!wish->ethernet) {
+        silence(index);
+    }
+    rc = set_link(index, place->mtu, wish->ethernet ? mac : NULL);
     if (rc < 0) {
         return refuse(why, rc, "device %s: the MTU %u cannot be set: %s", name, place->mtu, strerror(-rc));
     }
@@ -358,13 +375,11 @@ static int check_name(const char *name, char why[static TUN_DEVICE_WHY])
     return 0;
 }
 
-int tun_device_open(struct tun_device *out, const struct tun_wish *wish, enum tun_fault *fault,
-                    char why[static TUN_DEVICE_WHY])
+static int open_here(struct tun_device *out, const struct tun_wish *wish, enum tun_fault *fault,
+                     char why[static TUN_DEVICE_WHY])
 {
-    *out = (struct tun_device){.fd = -1};
     *fault = TUN_FAULT_DEVICE;
-    int rc = check_name(wish->name, why);
-    int fd = rc < 0 ? rc : open_tun(wish->name, &out->udp, why);
+    int rc, fd = open_tun(wish, &out->udp, why);
     if (fd < 0) {
         return fd;
     }
@@ -377,8 +392,37 @@ int tun_device_open(struct tun_device *out, const struct tun_wish *wish, enum tu
     return 0;
 }
 
-/* Is the interface a tun, and no tap? */
-static bool is_tun(const char *name)
+/* Enters the namespace that is wished for. -errno, and *fault and why[]. */
+static int enter(struct tun_netns *n, const struct tun_wish *wish, enum tun_fault *fault,
+                 char why[static TUN_DEVICE_WHY])
+{
+    char problem[TUN_NETNS_WHY];
+    int rc = tun_netns_enter(n, wish->netns, problem);
+    if (rc < 0) {
+        *fault = TUN_FAULT_NETNS;
+        return refuse(why, rc, "device %s: %s", wish->name, problem);
+    }
+    return 0;
+}
+
+int tun_device_open(struct tun_device *out, const struct tun_wish *wish, enum tun_fault *fault,
+                    char why[static TUN_DEVICE_WHY])
+{
+    struct tun_netns n;
+    *out = (struct tun_device){.fd = -1};
+    *fault = TUN_FAULT_DEVICE;
+    int rc = check_name(wish->name, why);
+    rc = rc < 0 ? rc : enter(&n, wish, fault, why);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = open_here(out, wish, fault, why);
+    tun_netns_leave(&n);
+    return rc;
+}
+
+/* Is the interface a tun, or a tap where one is wanted? */
+static bool is_tun(const char *name, bool ethernet)
 {
     struct ethtool_drvinfo driver = {.cmd = ETHTOOL_GDRVINFO};
     struct ifreq r = {.ifr_data = (void *)&driver};
@@ -388,18 +432,14 @@ static bool is_tun(const char *name)
     if (fd >= 0) {
         close(fd);
     }
-    return asked && strcmp(driver.driver, "tun") == 0 && strcmp(driver.bus_info, "tun") == 0;
+    return asked && strcmp(driver.driver, "tun") == 0 && strcmp(driver.bus_info, ethernet ? "tap" : "tun") == 0;
 }
 
-int tun_device_check(const struct tun_wish *wish, enum tun_fault *fault, char why[static TUN_DEVICE_WHY])
+static int check_here(const struct tun_wish *wish, enum tun_fault *fault, char why[static TUN_DEVICE_WHY])
 {
-    *fault = TUN_FAULT_DEVICE;
-    int rc = check_name(wish->name, why);
-    if (rc < 0) {
-        return rc;
-    }
+    int rc;
     unsigned index = if_nametoindex(wish->name);
-    if (index != 0 && !is_tun(wish->name)) {
+    if (index != 0 && !is_tun(wish->name, wish->ethernet)) {
         return refuse_taken(wish->name, why);
     }
     rc = wish->place == NULL ? 0 : check_routes(wish, index, fault, why);
@@ -410,5 +450,19 @@ int tun_device_check(const struct tun_wish *wish, enum tun_fault *fault, char wh
     if (fd >= 0) {
         close(fd);
     }
+    return rc;
+}
+
+int tun_device_check(const struct tun_wish *wish, enum tun_fault *fault, char why[static TUN_DEVICE_WHY])
+{
+    struct tun_netns n;
+    *fault = TUN_FAULT_DEVICE;
+    int rc = check_name(wish->name, why);
+    rc = rc < 0 ? rc : enter(&n, wish, fault, why);
+    if (rc < 0) {
+        return rc == -EPERM ? -EACCES : rc; /* whoever asks has not the daemon's rights */
+    }
+    rc = check_here(wish, fault, why);
+    tun_netns_leave(&n);
     return rc;
 }

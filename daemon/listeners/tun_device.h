@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tun_device.h - makes the device of a network: a tun with its addresses, its MTU and its routes.
+ * tun_device.h - makes the device of a network: a tun, or a tap, with its addresses, its MTU and its routes.
  *
  * The routes say by which device the network's subnets go, that TCP connections by it use ECN, so that marks of full
  * links reach them, and that these connections use CUBIC where the machine's default is an algorithm that ignores marks
@@ -8,6 +8,8 @@
  * after all others: a machine with a default route of its own keeps it. It takes CAP_NET_ADMIN, so it is done before
  * the daemon gives up its rights; the descriptor needs none. The device goes with the descriptor, unless somebody had
  * made it before, as a persistent one.
+ *
+ * The thread that calls is in another network namespace for the time of the call, where one is wished for.
  */
 #ifndef DAEMON_LISTENERS_TUN_DEVICE_H
 #define DAEMON_LISTENERS_TUN_DEVICE_H
@@ -17,8 +19,8 @@
 enum { TUN_DEVICE_WHY = 320 };
 
 /* Which option of the service is at fault when a device cannot be had. */
-enum tun_fault { TUN_FAULT_DEVICE, TUN_FAULT_SUBNET, TUN_FAULT_SUBNET6 };
-/* "device", "subnet", "subnet6"; static. */
+enum tun_fault { TUN_FAULT_DEVICE, TUN_FAULT_SUBNET, TUN_FAULT_SUBNET6, TUN_FAULT_NETNS };
+/* "device", "subnet", "subnet6", "netns"; static. */
 const char *tun_fault_option(enum tun_fault fault);
 
 struct tun_wish {
@@ -27,6 +29,13 @@ struct tun_wish {
     const struct tunnel_place *place;
     /* The network may take addresses for which this machine has a route. */
     bool force;
+    /*
+     * The network namespace that the device is made in, with all that belongs to it: a name, as of ip-netns(8), or the
+     * absolute path of a namespace's file. NULL: the caller's own. To enter another one takes CAP_SYS_ADMIN.
+     */
+    const char *netns;
+    /* A tap, with the MAC address that its address implies (services/tunnel/neighbour.h), in place of a tun. */
+    bool ethernet;
 };
 
 struct tun_device {

@@ -3,7 +3,8 @@
 
 #include "daemon/host/log.h"
 #include "daemon/listeners/tun_device.h"
-#include "services/tunnel/limits.h"
+#include "services/tunnel/neighbour.h"
+#include "services/tunnel/packet/limits.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -30,7 +31,7 @@ struct tun_door {
     int rc; /* of attach() */
     /* The device was removed (ip link del): it gives nothing any more, and is not asked. */
     bool gone;
-    uint8_t bytes[TUNNEL_VNET_BYTES + TUNNEL_PACKET_MOST];
+    uint8_t bytes[TUNNEL_VNET_BYTES + ETHER_HEAD + TUNNEL_PACKET_MOST];
 };
 
 /* ---- Into the server --------------------------------------------------------------------------------------------- */
@@ -121,10 +122,11 @@ static void on_readable(evutil_socket_t fd, short what, void *context)
 static bool write_packet(void *context, const uint8_t *head, const uint8_t *packet, size_t length)
 {
     const struct tun_door *d = context;
-    uint8_t copy[TUNNEL_VNET_BYTES];
-    memcpy(copy, head, sizeof copy);
-    struct iovec parts[] = {{copy, sizeof copy}, {(void *)(uintptr_t)packet, length}};
-    return writev(d->fd, parts, 2) == (ssize_t)(length + sizeof copy);
+    uint8_t copy[TUNNEL_VNET_BYTES + ETHER_HEAD];
+    size_t bytes = d->door.ethernet ? sizeof copy : TUNNEL_VNET_BYTES;
+    memcpy(copy, head, bytes);
+    struct iovec parts[] = {{copy, bytes}, {(void *)(uintptr_t)packet, length}};
+    return writev(d->fd, parts, 2) == (ssize_t)(length + bytes);
 }
 
 static void flush_soon(void *context)
@@ -157,7 +159,11 @@ static int make_device(struct tun_door *d, struct host *h, const char *name, str
 {
     const char *force = host_option(h, d->network, "force"), *file = host_config(h)->file;
     const struct config_service *section = section_of(h, d->network);
-    const struct tun_wish wish = {name, &d->place, force != NULL && strcmp(force, "yes") == 0};
+    const struct tun_wish wish = {.name = name,
+                                  .place = &d->place,
+                                  .ethernet = d->door.ethernet,
+                                  .force = force != NULL && strcmp(force, "yes") == 0,
+                                  .netns = host_option(h, d->network, "netns")};
     char problem[TUN_DEVICE_WHY], key[CONFIG_KEY], place[160] = "";
     enum tun_fault fault;
     int rc = tun_device_open(out, &wish, &fault, problem);
@@ -191,6 +197,8 @@ static int begin(struct tun_door *d, struct host *h, char why[static HOST_WHY])
             {"network", d->network});
         return 0;
     }
+    const char *ethernet = host_option(h, d->network, "ethernet");
+    d->door.ethernet = ethernet != NULL && strcmp(ethernet, "yes") == 0;
     int rc = make_device(d, h, name, &device, why);
     if (rc < 0) {
         return rc;

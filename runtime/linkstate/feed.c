@@ -7,6 +7,7 @@ void feed_start(struct feed *d, uint64_t position)
         .base = position,
         .next = position,
         .high = position,
+        .behind = position,
         .ack_at = CW_NEVER,
         .running = true,
     };
@@ -49,13 +50,23 @@ void feed_sent(struct feed *d, cw_time now)
     if (d->acked == d->top) {
         d->moved = now;
     }
-    d->next++;
+    d->behind = ++d->next;
     d->sent++;
     if (d->next > d->high) {
         d->high = d->next;
         d->top = d->sent;
         feed_forgive(d);
     }
+}
+
+/* The position behind the item of this number, which was sent and is not acknowledged yet. */
+static uint64_t find_behind(const struct feed *d, const struct flood *f, cw_link link, uint32_t number)
+{
+    uint64_t position = d->base;
+    for (uint32_t item = d->acked; item != number; position++) {
+        item += (flood_at(f, position)->owed & cw_links_of(link)) != 0;
+    }
+    return position;
 }
 
 bool feed_acked(struct feed *d, const struct flood *f, cw_link link, uint32_t number, cw_time now)
@@ -67,13 +78,13 @@ bool feed_acked(struct feed *d, const struct flood *f, cw_link link, uint32_t nu
     if (ahead == 0) {
         return true;
     }
-    cw_links bit = cw_links_of(link);
-    while (d->acked != number) {
-        d->acked += (flood_at(f, d->base)->owed & bit) != 0;
-        d->base++;
-    }
+    /* All that is under way, as nearly always: the log need not be read. */
+    uint64_t base = number == d->sent ? d->behind : find_behind(d, f, link, number);
+    CHECK_SLOW(base == find_behind(d, f, link, number));
+    d->base = base;
+    d->acked = number;
     if (d->next < d->base) {
-        d->next = d->base;
+        d->next = d->behind = d->base;
         d->sent = d->acked;
     }
     d->moved = now;
@@ -85,7 +96,7 @@ uint64_t feed_floor(struct feed *d, const struct flood *f)
 {
     if (d->acked == d->top) {
         d->high = d->unsent == 0 ? f->end : d->high;
-        d->base = d->next = d->high;
+        d->base = d->next = d->behind = d->high;
     }
     return d->base;
 }
@@ -95,7 +106,7 @@ bool feed_tick(struct feed *d, cw_span retry, cw_time now)
     if (d->acked == d->top || !cw_time_due(cw_time_add(d->moved, retry), now)) {
         return false;
     }
-    d->next = d->base;
+    d->next = d->behind = d->base;
     d->sent = d->acked;
     d->moved = now;
     d->stalled = true;

@@ -34,6 +34,7 @@ static_assert((int)FEED_WINDOW < (int)POSITION_WINDOW, "16 bits must name one it
 /* Read freely; written by the functions below only. */
 struct feed {
     uint64_t base, next, high; /* positions in the log */
+    uint64_t behind;           /* the position behind the item `sent` */
     uint32_t acked;            /* number of the last item before base */
     uint32_t sent;             /* number of the last item before next */
     uint32_t top;              /* number of the last item ever sent */

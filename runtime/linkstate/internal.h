@@ -106,8 +106,8 @@ struct ls_gate_link {
 struct linkstate {
     /*
      * What a data frame touches lies in three cache lines, together with all that can be asked between entries. It is
-     * as the last entry left it (linkstate_note). A data frame changes only `heard`; what passing time changes is
-     * changed at `wake`.
+     * as the last entry left it (linkstate_note). A data frame changes only `heard` and `moved`; what passing time
+     * changes is changed at `wake`.
      */
     cw_time now;                 /* of the last entry */
     cw_time wake;                /* ls_next_wake() */
@@ -115,6 +115,7 @@ struct linkstate {
     cw_time lease;               /* while `linked`: this server may deliver until then */
     uint64_t notes;              /* ls_notes(): counts entries that may have changed something */
     cw_links tx, owed, live, up; /* ls_tx_links(), ls_owed_links(), ls_live_links(), ls_up_links() */
+    cw_links moved;              /* links to which something has happened since they were noted */
     bool calm;                   /* nothing has happened since views were refreshed: they are right until `due` */
     bool whole;                  /* routes are those of the whole torus */
     bool linked;                 /* some link was up at both ends since this incarnation began */
@@ -127,6 +128,8 @@ struct linkstate {
     /* By link, what `wake`, `due` and the sets above are made of. */
     cw_time tx_wake[CW_LINK_COUNT], judge_wake[CW_LINK_COUNT];
     cw_links blocked; /* live links on which the window holds control back, and so the data behind it */
+    cw_links both;    /* links that are up at both ends, when all was noted last */
+    bool said;        /* the own record says what the links are now; false: not known since a link has stepped */
 
     struct ls_config config;
     struct adjacency_timing timing;
@@ -192,8 +195,13 @@ static inline void linkstate_enter(struct linkstate *ls, cw_time now)
     }
 }
 
-/* Every entry and every pull ends with it: notes the answers to what may be asked until the next one. */
+/* Notes the answers to what may be asked between entries, of all links. */
 void linkstate_note(struct linkstate *ls);
+/*
+ * The same of the links in `moved`: an entry that has settled everything ends with it. Whoever changes what is noted of
+ * a link (its adjacency, its stream, its hellos) puts the link there; debug builds compare with linkstate_note().
+ */
+void linkstate_note_moved(struct linkstate *ls);
 /* The same when only time has passed since, and something has happened to these links only. */
 void linkstate_note_links(struct linkstate *ls, cw_links links);
 
@@ -261,6 +269,9 @@ static inline bool linkstate_is_committed(const struct linkstate *ls, cw_link li
 }
 
 /* ---- walk.c ------------------------------------------------------------------------------------------------------ */
+
+/* For CHECK_SLOW: linkstate_note() would note now what is noted. */
+bool linkstate_noted(const struct linkstate *ls);
 
 /* True; stops the program at a rule that is broken. For CHECK_SLOW, between two entries. */
 bool linkstate_walk(const struct linkstate *ls);

@@ -47,6 +47,8 @@ static void end_session(struct linkstate *ls, struct ls_link *l)
 void linkstate_step(struct linkstate *ls, cw_link link, enum adjacency_event event)
 {
     struct ls_link *l = &ls->links[link];
+    ls->moved |= cw_links_of(link);
+    ls->said = false;
     unsigned actions = adjacency_step(&l->adj, event, fresh_session(ls, l->adj.session), &ls->timing, ls->now);
     if (actions & ADJ_END) {
         end_session(ls, l);
@@ -113,6 +115,7 @@ static struct flood_entry *append(struct linkstate *ls, enum flood_kind kind, cw
         }
         struct flood_entry *entry = flood_append(&ls->flood, kind, owed);
         if (entry != NULL) {
+            ls->moved |= owed;
             for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
                 if (owed & cw_links_of(link)) {
                     feed_owe(&ls->links[link].feed);
@@ -215,6 +218,7 @@ void linkstate_forget_record(struct linkstate *ls, cw_server origin, cw_link lin
     struct flood_entry *entry = flood_at(&ls->flood, position);
     if (position >= s->high && (entry->owed & cw_links_of(link))) {
         entry->owed &= (cw_links)~cw_links_of(link);
+        ls->moved |= cw_links_of(link);
         feed_forgive(s);
     }
 }

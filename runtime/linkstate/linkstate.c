@@ -115,6 +115,7 @@ void ls_carrier(struct linkstate *ls, cw_link link, bool up, cw_time now)
     }
     if (up && ls->links[link].adj.state == ADJ_NO_CARRIER) {
         ls->links[link].hello_at = now;
+        ls->moved |= cw_links_of(link);
     }
     linkstate_step(ls, link, up ? ADJ_CARRIER_UP : ADJ_CARRIER_DOWN);
     linkstate_settle(ls, false);
@@ -125,6 +126,7 @@ void ls_leave(struct linkstate *ls, cw_time now)
     linkstate_enter(ls, now);
     if (!ls->leaving) {
         ls->leaving = true;
+        ls->said = false;
         /* One flood time to tell everyone, another to forward what was under way to us or through us. */
         ls->left_at = cw_time_add(cw_time_add(now, ls->config.timers.flood_bound), ls->config.timers.flood_bound);
         ls->epoch++;

@@ -33,6 +33,7 @@ enum ls_gate ls_frame(struct linkstate *ls, cw_link link, const struct frame_hea
     if (gate->two_way && head->session == gate->peer_session &&
         (!(head->flags & FRAME_RELAYED) || RELAY_MUTANT(RELAYED_HEARD))) {
         ls->heard[link] = now;
+        ls->moved |= cw_links_of(link);
     }
     return ls_gate_again(ls, link, head);
 }
@@ -357,6 +358,7 @@ enum wire_reason ls_control(struct linkstate *ls, cw_link link, const uint8_t *b
     if (ls->links[link].adj.state == ADJ_NO_CARRIER) {
         return WIRE_OK; /* the light is out by now */
     }
+    ls->moved |= cw_links_of(link);
     bool steady = false;
     if (head.type == CONTROL_HELLO) {
         steady = take_hello(ls, link, &hello);

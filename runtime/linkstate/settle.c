@@ -122,6 +122,7 @@ void linkstate_publish(struct linkstate *ls)
 {
     struct record record = draw_record(ls);
     struct lsdb_change change;
+    ls->said = false;
     CHECK(lsdb_apply(&ls->db, &record, &change) == LSDB_NEWER);
     views_applied(&ls->views, &ls->db, &change);
     admission_applied(&ls->admission, ls->config.self, &record, change.renewed);
@@ -147,10 +148,8 @@ void linkstate_publish(struct linkstate *ls)
 
 enum urgency { RECORD_IS_TRUE, RECORD_MAY_WAIT, RECORD_IS_WRONG };
 
-/*
- * How far the record that others have is from the truth: what only adds may wait for the pace, what takes away may not.
- */
-static enum urgency compare_record(const struct linkstate *ls)
+/* How far the record that others have is from the truth, whenever it was sent. */
+static enum urgency judge_record(const struct linkstate *ls)
 {
     struct record now = draw_record(ls);
     const struct record *said = linkstate_own(ls);
@@ -164,7 +163,24 @@ static enum urgency compare_record(const struct linkstate *ls)
         }
     }
     bool same = said->up == now.up && said->pending == now.pending && said->flags == now.flags;
-    return same && !cw_time_due(ls->refresh_at, ls->now) ? RECORD_IS_TRUE : RECORD_MAY_WAIT;
+    return same ? RECORD_IS_TRUE : RECORD_MAY_WAIT;
+}
+
+/*
+ * The same, and old records are told again: what only adds may wait for the pace, what takes away may not. The links
+ * are looked at only when one has stepped since they were found to be as the record says.
+ */
+static enum urgency compare_record(struct linkstate *ls)
+{
+    if (!ls->said) {
+        enum urgency urgency = judge_record(ls);
+        if (urgency != RECORD_IS_TRUE) {
+            return urgency;
+        }
+        ls->said = true;
+    }
+    CHECK_SLOW(judge_record(ls) == RECORD_IS_TRUE);
+    return cw_time_due(ls->refresh_at, ls->now) ? RECORD_MAY_WAIT : RECORD_IS_TRUE;
 }
 
 /* ---- Links on their way up --------------------------------------------------------------------------------------- */
@@ -281,11 +297,15 @@ static bool wants_round(struct linkstate *ls)
 static void note_commits(struct linkstate *ls)
 {
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        adjacency_commit(&ls->links[link].adj, linkstate_is_committed(ls, link), ls->now);
+        struct adjacency *adj = &ls->links[link].adj;
+        cw_time announced = adj->announced;
+        adjacency_commit(adj, linkstate_is_committed(ls, link), ls->now);
+        ls->moved |= adj->announced.ns != announced.ns ? cw_links_of(link) : CW_LINKS_NONE;
     }
     linkstate_renew_lease(ls);
     if (!ls->linked && ls->db.up[ls->config.self] != CW_LINKS_NONE && cw_time_before(ls->now, ls->lease)) {
         ls->linked = true;
+        ls->said = false;
         ls->epoch++;
     }
 }
@@ -354,7 +374,7 @@ void linkstate_settle(struct linkstate *ls, bool asked)
 {
     ls->calm = false;
     settle(ls, asked);
-    linkstate_note(ls);
+    linkstate_note_moved(ls);
     ls->notes++;
     CHECK_SLOW(linkstate_walk(ls));
 }

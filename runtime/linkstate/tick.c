@@ -8,6 +8,8 @@
 #include "linkstate/mutant.h"
 #include "wire/goodbye.h"
 
+#include <string.h>
+
 void linkstate_fence(struct linkstate *ls, uint64_t incarnation)
 {
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
@@ -47,6 +49,7 @@ void linkstate_pass(struct linkstate *ls, cw_time now)
     /* Paused, or starved: what waits in the rings may be proof of life. */
     if (stall_ns > dead_ns / 2) {
         ls->judge_from = cw_time_add(now, ls->spans.drain);
+        ls->moved = CW_LINKS_ALL;
     }
     ls->now = now;
     /*
@@ -70,7 +73,10 @@ void linkstate_pass(struct linkstate *ls, cw_time now)
 static void fold_heard(struct linkstate *ls, cw_link link)
 {
     struct adjacency *adj = &ls->links[link].adj;
-    adj->heard = cw_time_max(adj->heard, ls->heard[link]);
+    if (cw_time_before(adj->heard, ls->heard[link])) {
+        adj->heard = ls->heard[link];
+        ls->moved |= cw_links_of(link);
+    }
 }
 
 static void judge_links(struct linkstate *ls)
@@ -93,6 +99,7 @@ static void judge_links(struct linkstate *ls)
 static void part(struct linkstate *ls)
 {
     ls->parted = true;
+    ls->moved = CW_LINKS_ALL;
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         struct ls_link *l = &ls->links[link];
         l->goodbye = l->adj.state >= ADJ_INIT ? GOODBYE_LEAVING : 0;
@@ -108,8 +115,9 @@ void ls_tick(struct linkstate *ls, cw_time now)
     }
     judge_links(ls);
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        if (ls->links[link].feed.running) {
-            ls->counts[LS_REPEATS] += feed_tick(&ls->links[link].feed, ls->config.timers.retry, now);
+        if (ls->links[link].feed.running && feed_tick(&ls->links[link].feed, ls->config.timers.retry, now)) {
+            ls->counts[LS_REPEATS]++;
+            ls->moved |= cw_links_of(link);
         }
     }
     if (ls->leaving && !ls->parted && cw_time_due(ls->left_at, now)) {
@@ -259,6 +267,7 @@ void linkstate_note_links(struct linkstate *ls, cw_links links)
         cw_link link = (cw_link)__builtin_ctz(left);
         fold_heard(ls, link);
         note_one(ls, link);
+        ls->moved &= (cw_links)~cw_links_of(link);
     }
     sum_up(ls);
 }
@@ -266,7 +275,31 @@ void linkstate_note_links(struct linkstate *ls, cw_links links)
 void linkstate_note(struct linkstate *ls)
 {
     ls->whole = ls->views.whole;
+    ls->both = ls->db.up[ls->config.self];
     linkstate_note_links(ls, CW_LINKS_ALL);
+}
+
+void linkstate_note_moved(struct linkstate *ls)
+{
+    ls->moved |= ls->both ^ ls->db.up[ls->config.self];
+    /* A server that has parted wakes for nothing: an acknowledgement may have come to be due without being noted. */
+    ls->moved = ls->parted ? CW_LINKS_ALL : ls->moved;
+    ls->both = ls->db.up[ls->config.self];
+    ls->whole = ls->views.whole;
+    linkstate_note_links(ls, ls->moved);
+    CHECK_SLOW(linkstate_noted(ls));
+}
+
+/* Notes made of all links now would be these. */
+bool linkstate_noted(const struct linkstate *ls)
+{
+    struct linkstate again = *ls;
+    linkstate_note(&again);
+    return again.tx == ls->tx && again.owed == ls->owed && again.live == ls->live && again.up == ls->up &&
+           again.wake.ns == ls->wake.ns && again.due.ns == ls->due.ns &&
+           memcmp(again.gate, ls->gate, sizeof again.gate) == 0 &&
+           memcmp(again.tx_wake, ls->tx_wake, sizeof again.tx_wake) == 0 &&
+           memcmp(again.judge_wake, ls->judge_wake, sizeof again.judge_wake) == 0;
 }
 
 uint64_t ls_notes(const struct linkstate *ls)

@@ -191,6 +191,9 @@ static int on_command(cw_svc *s, void *state, cw_request *r, int argc, const cha
         return report_totals(a, r);
     }
     uint64_t number;
+    if (argc == 2 && strcmp(word, "take") == 0 && words_number(argv[1], 1, UINT32_MAX, &number) == 0) {
+        return stream_take(a->stream, r, (uint32_t)number);
+    }
     if (argc == 2 && strcmp(word, "cancel") == 0 && words_number(argv[1], 1, UINT32_MAX, &number) == 0 &&
         stream_cancel(a->stream, (uint32_t)number) == 0) {
         return 0;
@@ -202,7 +205,8 @@ static int on_command(cw_svc *s, void *state, cw_request *r, int argc, const cha
         return query_command(a->query, r, argc, argv);
     }
     return refuse_request(
-        r, "there are: reduce ..., check ..., run ..., cancel ID, query ..., status, totals; not '%.80s'", word);
+        r, "there are: reduce ..., check ..., run ..., take ID, cancel ID, query ..., status, totals; not '%.80s'",
+        word);
 }
 
 static const cw_command commands[] = {
@@ -211,9 +215,10 @@ static const cw_command commands[] = {
     {"check", "[bytes=N] [to=SERVER|all] [of=SERVER].. [without=1] [order=any|fixed] [limit_ms=N]",
      "Add vectors that every server can compute, and compare the sum with what it must be."},
     {"run",
-     "from=FILE to=SERVER:FILE [map=MAPPER] [combine=COMBINE] [top=N] [partitions=N] [of=SERVER].. [without=1] "
-     "[limit_ms=N]",
-     "Sort and combine the records in a file of each server into one file, as words are counted."},
+     "from=FILE to=SERVER:FILE..|each:FILE|all:FILE|- [map=MAPPER] [combine=COMBINE] [top=N] [partitions=N] "
+     "[of=SERVER].. [without=1] [limit_ms=N]",
+     "Sort and combine the records in a file of each server: into one file, or a part on each of several."},
+    {"take", "ID", "The next piece of the result of a run that was begun here with to=-."},
     {"cancel", "ID", "End a reduction or a run that was begun here."},
     {"query list", "[on=SERVER].. [within_ms=N]", "The counters, times and feeds of all servers."},
     {"query feed", "NAME keep_ms=N data=BASE64", "Count these lines for a feed of this server."},
@@ -234,7 +239,7 @@ static int on_open(cw_svc *s, void *state)
     int rc = dense_open(s, &a->dense);
     collects_open(&a->collects, s, a->dense);
     rc = rc < 0 ? rc : orders_open(&a->orders, s, a->dense);
-    rc = rc < 0 ? rc : stream_open(&a->stream, s);
+    rc = rc < 0 ? rc : stream_open(&a->stream, s, a->dense);
     rc = rc < 0 ? rc : query_open(&a->query, s);
     if (rc < 0) {
         stream_close(a->stream);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/tunnel/address.h"
 
-#include "services/tunnel/limits.h"
+#include "services/tunnel/packet/limits.h"
 
 #include "base/bytes.h"
 #include "base/digest.h"

@@ -18,7 +18,7 @@
 #define SERVICES_TUNNEL_ADDRESS_H
 
 #include "services/reply/numbers.h"
-#include "services/tunnel/ip.h"
+#include "services/tunnel/packet/ip.h"
 
 #include "cubeway/types.h"
 

@@ -59,6 +59,12 @@ static int command_status(const struct tunnel *t, cw_request *r)
     const struct flows_counts *out = &t->flows.counts;
     cw_request_text(r, "door", t->attached ? "open" : "none");
     cw_request_text(r, "device", t->device);
+    if (t->neighbours != NULL) {
+        cw_request_text(r, "ethernet", "yes");
+    }
+    if (cw_option(t->s, "netns") != NULL) {
+        cw_request_text(r, "netns", cw_option(t->s, "netns"));
+    }
     tell_address(r, "ipv4", t, t->self, 4);
     tell_address(r, "ipv6", t, t->self, 6);
     tell_subnet(r, "subnet", t, 4);

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 
 /* Memory of all strands; a piece counts as a frame, since packets in a service's hands are counted (service.h). */
+/* Where a piece's kind stands in its head (head.h); and, here only, that of a piece to be dropped in its turn. */
+enum { KIND_AT = 6, KIND_DROPPED = 0xff };
 enum { WAITING_MOST = 16 * 1024 * 1024, PIECE_COUNTS = 9000 };
 
 /* ---- In order: joined -------------------------------------------------------------------------------------------- */
@@ -42,7 +44,12 @@ static void deliver(void *context, cw_server from, void *piece)
     const uint8_t *data = cw_packet_data(piece, &length);
     head.strand = data[7];
     head.gso_size = (uint16_t)(data[8] << 8 | data[9]);
-    struct offload offload = {data[6] == PIECE_PARTIAL, head.gso_size};
+    if (data[KIND_AT] == KIND_DROPPED) {
+        cw_counter_add(t->count[COUNT_DEAF], 1);
+        cw_packet_free(t->s, piece);
+        return;
+    }
+    struct offload offload = {data[KIND_AT] == PIECE_PARTIAL, head.gso_size};
     CHECK(ip_read(data + TUNNEL_HEAD_BYTES, length - TUNNEL_HEAD_BYTES, &p) == TUNNEL_GOOD);
     struct join *j = &t->join[(head.strand + from) % TUNNEL_JOINS];
     if (!join_add(j, &p, &offload)) {
@@ -155,13 +162,39 @@ static void note_unlike(struct tunnel *t, cw_server from, const uint8_t *packet,
     cw_log(t->s, CW_LOG_WARN, text);
 }
 
-/* A server on the way kept the packet for long: TCP hears of it, if it can (RFC 6040). */
-static void hear_mark(struct tunnel *t, uint8_t *packet)
+/*
+ * A packet that cannot be marked, and came marked or not: is it to be dropped, so that whoever sent it hears of a full
+ * link? RFC 6040 would drop each that is marked, which behind a standing queue is every one. So marks of a strand are
+ * signals only as often as CoDel's law makes them so, as if the packet had waited here for as long as the mark says.
+ */
+static bool is_deaf_signal(struct tunnel *t, cw_server from, uint8_t strand, bool marked)
 {
-    if (ip_ecn(packet) != ECN_NOT && !TUNNEL_MUTANT(MARK_UNHEARD)) {
+    struct codel(**deaf)[TUNNEL_STRANDS] = &t->deaf[from];
+    if (*deaf == NULL && marked) {
+        *deaf = calloc(1, sizeof **deaf);
+    }
+    if (*deaf == NULL) {
+        return false; /* nothing was marked yet, or there is no memory */
+    }
+    const struct codel_limits limits = leave_codel(t);
+    const cw_span waited = marked ? limits.target : CW_NS(0);
+    return codel_leaves(&(**deaf)[strand], &limits, waited, false, cw_now(t->s));
+}
+
+/*
+ * A server on the way kept the packet for long, or did not: TCP hears of it, if it can (RFC 6040). False: the packet is
+ * to be dropped, when it is in its turn.
+ */
+static bool hear_mark(struct tunnel *t, cw_server from, uint8_t strand, uint8_t *packet, bool marked)
+{
+    if (ip_ecn(packet) == ECN_NOT) {
+        return !is_deaf_signal(t, from, strand, marked);
+    }
+    if (marked && !TUNNEL_MUTANT(MARK_UNHEARD)) {
         ip_mark(packet);
         cw_counter_add(t->count[COUNT_MARKED], 1);
     }
+    return true;
 }
 
 cw_verdict come_packet(struct tunnel *t, cw_packet *p, const cw_rx *rx)
@@ -183,8 +216,8 @@ cw_verdict come_packet(struct tunnel *t, cw_packet *p, const cw_rx *rx)
         }
         return CW_DROP;
     }
-    if (rx->marked) {
-        hear_mark(t, data + TUNNEL_HEAD_BYTES);
+    if (!hear_mark(t, from, head.strand, data + TUNNEL_HEAD_BYTES, rx->marked)) {
+        data[KIND_AT] = KIND_DROPPED; /* its number has come all the same: nobody is to wait for it */
     }
     cw_packet_keep(p);
     strands_take(&t->strands, from, &head, p, PIECE_COUNTS, has_one_path(t, rx->src_server), cw_now(t->s));
@@ -226,10 +259,13 @@ int come_open(struct tunnel *t)
         .context = t,
     };
     t->join = calloc(TUNNEL_JOINS, sizeof *t->join);
-    int rc = t->join == NULL ? -ENOMEM : strands_open(&t->strands, &config);
+    t->deaf = calloc(t->servers, sizeof *t->deaf);
+    int rc = t->join == NULL || t->deaf == NULL ? -ENOMEM : strands_open(&t->strands, &config);
     if (rc < 0) {
         free(t->join);
+        free(t->deaf);
         t->join = NULL;
+        t->deaf = NULL;
         return rc;
     }
     for (unsigned i = 0; i < TUNNEL_JOINS; i++) {
@@ -243,6 +279,11 @@ void come_close(struct tunnel *t)
     cw_timer_stop(t->s, t->timer);
     t->timer = NULL;
     strands_close(&t->strands);
+    for (cw_server i = 0; i < t->servers; i++) {
+        free(t->deaf[i]);
+    }
+    free(t->deaf);
+    t->deaf = NULL;
     free(t->join);
     t->join = NULL;
 }

@@ -13,7 +13,7 @@
 #ifndef SERVICES_TUNNEL_CUT_H
 #define SERVICES_TUNNEL_CUT_H
 
-#include "services/tunnel/vnet.h"
+#include "services/tunnel/packet/vnet.h"
 
 struct cut {
     /* Borrowed until the last piece. */

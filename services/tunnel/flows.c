@@ -140,15 +140,23 @@ cw_links flows_wanted(const struct flows *f)
     return wanted;
 }
 
+static bool is_above(const struct flows *f, cw_span waited)
+{
+    return f->config.mark_above.ns > 0 && waited.ns > f->config.mark_above.ns;
+}
+
 /* CoDel's word on the first packet of a flow. False: it was dropped. */
 static bool begins(struct flows *f, struct flow *flow, struct flow_packet *p, cw_time now)
 {
     bool only = list_next(&flow->queue, &p->node) == NULL;
-    if (codel_leaves(&flow->codel, &f->config.codel, cw_time_since(now, p->since), only, now)) {
+    cw_span waited = cw_time_since(now, p->since);
+    if (codel_leaves(&flow->codel, &f->config.codel, waited, only, now)) {
         if (!f->config.mark(f->config.context, p)) {
             drop(f, p, FLOW_CODEL);
             return false;
         }
+        f->counts.marked++;
+    } else if (is_above(f, waited) && f->config.mark(f->config.context, p)) {
         f->counts.marked++;
     }
     p->begun = true;

@@ -8,7 +8,9 @@
  * comes before those that had (RFC 8290), until it has sent what a turn allows: a single small packet waits for no
  * large one.
  *
- * CoDel looks at each packet once, when its first piece is about to leave: mark() then marks it, or it is dropped.
+ * CoDel looks at each packet once, when its first piece is about to leave: mark() then marks it, or it is dropped. A
+ * packet that waited for longer than mark_above is marked whatever CoDel says, if it can be: among many flows CoDel's
+ * signals are too few for each to keep its queue short.
  * What waits is within memory_most: beyond it, packets of the flow with most bytes are dropped, oldest first.
  *
  * Flows whose hashes are equal modulo FLOWS share a queue.
@@ -44,6 +46,7 @@ struct flows_config {
     uint32_t quantum;
     size_t memory_most;
     struct codel_limits codel;
+    cw_span mark_above; /* 0: CoDel alone decides */
     /* Marks the packet, if it can be: true. */
     bool (*mark)(void *context, struct flow_packet *p);
     /* Takes a packet that is dropped. Must not call functions of this module. */

@@ -18,7 +18,7 @@
 #ifndef SERVICES_TUNNEL_HEAD_H
 #define SERVICES_TUNNEL_HEAD_H
 
-#include "services/tunnel/limits.h"
+#include "services/tunnel/packet/limits.h"
 
 #include "cubeway/types.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/tunnel/icmp.h"
 
-#include "services/tunnel/checksum.h"
 #include "services/tunnel/mutant.h"
+#include "services/tunnel/packet/checksum.h"
 
 #include "base/bytes.h"
 

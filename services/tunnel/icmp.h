@@ -9,7 +9,7 @@
 #ifndef SERVICES_TUNNEL_ICMP_H
 #define SERVICES_TUNNEL_ICMP_H
 
-#include "services/tunnel/ip.h"
+#include "services/tunnel/packet/ip.h"
 
 #include "cubeway/time.h"
 

@@ -6,11 +6,12 @@
 #ifndef SERVICES_TUNNEL_INTERNAL_H
 #define SERVICES_TUNNEL_INTERNAL_H
 
-#include "services/tunnel/cause.h"
 #include "services/tunnel/flows.h"
 #include "services/tunnel/gateways.h"
 #include "services/tunnel/icmp.h"
 #include "services/tunnel/join.h"
+#include "services/tunnel/neighbour.h"
+#include "services/tunnel/packet/cause.h"
 #include "services/tunnel/strands.h"
 #include "services/tunnel/tunnel.h"
 
@@ -26,6 +27,7 @@ enum tunnel_count {
     COUNT_PIECES_CAME,
     COUNT_JOINED,
     COUNT_MARKED,
+    COUNT_DEAF,
     COUNT_TOLD,
     COUNT_FULL,
     COUNT_CODEL,
@@ -66,8 +68,12 @@ struct tunnel {
     struct tunnel_door door;
     struct flows flows;
     struct gateways gateways;
+    struct neighbours *neighbours; /* NULL: the device is no Ethernet's */
+    struct icmp_rate asks;         /* of machines' MAC addresses */
     struct strands strands;
     struct join *join; /* TUNNEL_JOINS of them */
+    /* By server, of its strands: marks on packets that cannot be marked (come.c). NULL: none came yet. */
+    struct codel (**deaf)[TUNNEL_STRANDS];
     bool flush_asked;
     struct leave_flow *seen; /* FLOWS of them, by the flow's queue; packets 0: none */
     /* Of the next piece, by server and strand. */
@@ -81,14 +87,22 @@ struct tunnel {
 
 /* Counts a packet that is dropped. */
 void tunnel_drop(struct tunnel *t, enum tunnel_cause cause);
-/* Gives a packet to the door. */
+/* Gives a packet, which ip_read() gave, to the door. */
 void tunnel_write(struct tunnel *t, const struct ip_packet *p, const struct offload *offload);
+
+/*
+ * Of Ethernet: what was read is a frame. True: it has an IP packet behind ETHER_HEAD bytes, of which alone the head
+ * speaks then. Otherwise it was answered, counted, or nobody's affair.
+ */
+bool tunnel_unwrap(struct tunnel *t, uint8_t head[static TUNNEL_VNET_BYTES], const uint8_t *frame, size_t length);
 
 /*
  * leave.c: how long packets may wait in a queue, here and on the way, before TCP hears of it: a millisecond, or the
  * time of a few frames on the slowest link whose rate is known.
  */
 cw_span leave_target(const struct tunnel *t);
+/* By what law queues signal: that target, and for how long it may be exceeded. */
+struct codel_limits leave_codel(const struct tunnel *t);
 /* Opened by -ENOMEM or 0. */
 CW_MUST_CHECK int leave_open(struct tunnel *t);
 void leave_close(struct tunnel *t);

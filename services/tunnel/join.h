@@ -18,8 +18,8 @@
 #ifndef SERVICES_TUNNEL_JOIN_H
 #define SERVICES_TUNNEL_JOIN_H
 
-#include "services/tunnel/limits.h"
-#include "services/tunnel/vnet.h"
+#include "services/tunnel/packet/limits.h"
+#include "services/tunnel/packet/vnet.h"
 
 struct join {
     /* The device takes UDP packets with a gso size. Set by the owner before the first join_add(). */

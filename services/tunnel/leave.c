@@ -13,7 +13,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { QUEUED_MOST = 4 * 1024 * 1024, FRAMES_OF_TARGET = 4, INTERVAL_OF_TARGETS = 20 };
+/* Bytes that wait; and what TCP cannot do without when it speaks with every server: two segments each, and one more. */
+enum { QUEUED_USUAL = 4 * 1024 * 1024, QUEUED_MOST = 64 * 1024 * 1024, FRAMES_A_SERVER = 3 };
+enum { FRAMES_OF_TARGET = 4, INTERVAL_OF_TARGETS = 20 };
 /* What a packet's structure and a small block of memory cost beside its bytes. */
 enum { OVERHEAD = 512 };
 
@@ -75,17 +77,25 @@ cw_span leave_target(const struct tunnel *t)
     return CW_NS(target);
 }
 
-static struct codel_limits codel_of(const struct tunnel *t)
+struct codel_limits leave_codel(const struct tunnel *t)
 {
     cw_span target = leave_target(t);
     return (struct codel_limits){target, CW_NS(INTERVAL_OF_TARGETS * target.ns)};
 }
 
+static size_t memory_of(const struct tunnel *t)
+{
+    size_t all = (size_t)t->servers * FRAMES_A_SERVER * (cw_mtu(t->s) + OVERHEAD);
+    all = all > QUEUED_USUAL ? all : QUEUED_USUAL;
+    return all < QUEUED_MOST ? all : QUEUED_MOST;
+}
+
 int leave_open(struct tunnel *t)
 {
     struct flows_config config = {.quantum = (uint32_t)cw_mtu(t->s),
-                                  .memory_most = QUEUED_MOST,
-                                  .codel = codel_of(t),
+                                  .memory_most = memory_of(t),
+                                  .codel = leave_codel(t),
+                                  .mark_above = CW_NS(3 * leave_target(t).ns),
                                   .mark = mark,
                                   .drop = dropped,
                                   .context = t};
@@ -229,6 +239,16 @@ void leave_read(struct tunnel *t, const uint8_t *head, uint8_t *packet, size_t l
     struct ip_packet p;
     struct offload offload;
     cw_server to = CW_SERVER_NONE;
+    uint8_t own[TUNNEL_VNET_BYTES];
+    if (t->neighbours != NULL) {
+        memcpy(own, head, sizeof own);
+        if (!tunnel_unwrap(t, own, packet, length)) {
+            return;
+        }
+        head = own;
+        packet += ETHER_HEAD;
+        length -= ETHER_HEAD;
+    }
     cw_counter_add(t->count[COUNT_READ], 1);
     cw_counter_add(t->count[COUNT_READ_BYTES], length);
     enum tunnel_cause cause = ip_read(packet, length, &p);

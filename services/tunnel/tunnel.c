@@ -23,6 +23,8 @@ static const struct metric counts[TUNNEL_COUNTS] = {
     [COUNT_PIECES_CAME] = {"pieces_came", "Pieces that came from other servers."},
     [COUNT_JOINED] = {"joined", "Pieces that were added to a packet, the first one of each included."},
     [COUNT_MARKED] = {"marked", "Pieces that waited too long on their way, and whose packets say so (ECN)."},
+    [COUNT_DEAF] = {"deaf", "Packets dropped because they waited too long on their way again and again, and cannot be "
+                            "marked."},
     [COUNT_TOLD] = {"told", "ICMP messages to programs on this server."},
     [COUNT_FULL] = {"full", "Packets dropped because the queues were full, or there was no memory."},
     [COUNT_CODEL] = {"codel", "Packets dropped because their flow's queue did not empty, and could not be marked."},
@@ -35,10 +37,49 @@ void tunnel_drop(struct tunnel *t, enum tunnel_cause cause)
     t->dropped[cause]++;
 }
 
+static void write_frame(struct tunnel *t, const uint8_t *frame, size_t length)
+{
+    uint8_t head[TUNNEL_VNET_BYTES + ETHER_HEAD] = {0};
+    memcpy(head + TUNNEL_VNET_BYTES, frame, ETHER_HEAD);
+    (void)t->door.write(t->door.context, head, frame + ETHER_HEAD, length - ETHER_HEAD);
+}
+
+/* The Ethernet head of a packet; a machine whose MAC address is not known is asked for it. */
+static void wrap(struct tunnel *t, const struct ip_packet *p, uint8_t head[static TUNNEL_VNET_BYTES + ETHER_HEAD])
+{
+    uint8_t question[NEIGHBOUR_FRAME];
+    CHECK(vnet_shift(head, ETHER_HEAD) == TUNNEL_GOOD);
+    if (!neighbour_head(t->neighbours, p, head + TUNNEL_VNET_BYTES) && icmp_allowed(&t->asks, cw_now(t->s))) {
+        write_frame(t, question, neighbour_ask(t->neighbours, p, question));
+    }
+}
+
+bool tunnel_unwrap(struct tunnel *t, uint8_t head[static TUNNEL_VNET_BYTES], const uint8_t *frame, size_t length)
+{
+    uint8_t answer[NEIGHBOUR_FRAME];
+    size_t bytes;
+    enum neighbour_what what = neighbour_read(t->neighbours, frame, length, answer, &bytes);
+    if (what == NEIGHBOUR_FOREIGN) {
+        tunnel_drop(t, TUNNEL_FRAME);
+    } else if (what == NEIGHBOUR_ANSWER) {
+        write_frame(t, answer, bytes);
+    } else if (what == NEIGHBOUR_PACKET) {
+        enum tunnel_cause cause = vnet_shift(head, -ETHER_HEAD);
+        if (cause == TUNNEL_GOOD) {
+            return true;
+        }
+        tunnel_drop(t, cause);
+    }
+    return false;
+}
+
 void tunnel_write(struct tunnel *t, const struct ip_packet *p, const struct offload *offload)
 {
-    uint8_t head[TUNNEL_VNET_BYTES];
+    uint8_t head[TUNNEL_VNET_BYTES + ETHER_HEAD];
     vnet_write(p, offload, head);
+    if (t->neighbours != NULL) {
+        wrap(t, p, head);
+    }
     cw_counter_add(t->count[COUNT_WRITTEN], 1);
     cw_counter_add(t->count[COUNT_WRITTEN_BYTES], p->length);
     if (!t->door.write(t->door.context, head, p->bytes, p->length)) {
@@ -50,7 +91,8 @@ void tunnel_write(struct tunnel *t, const struct ip_packet *p, const struct offl
 
 void tunnel_place(const struct address_plan *plan, cw_server self, uint32_t mtu, struct tunnel_place *out)
 {
-    *out = (struct tunnel_place){.length4 = plan->length4, .mtu = mtu, .stranger = !address_is_member(plan, self)};
+    *out = (struct tunnel_place){
+        .self = self, .length4 = plan->length4, .mtu = mtu, .stranger = !address_is_member(plan, self)};
     address_of(plan, self, 4, &out->own4);
     address_of(plan, self, 6, &out->own6);
     if (!address_is_gateway(plan, self)) {
@@ -71,6 +113,8 @@ static void detach(struct tunnel *t)
         cw_poll_links(t->s, CW_PLACE_MAIN, CW_LINKS_NONE);
         leave_close(t);
         come_close(t);
+        free(t->neighbours);
+        t->neighbours = NULL;
         t->attached = false;
     }
 }
@@ -89,6 +133,13 @@ static int api_attach(cw_svc *s, const struct tunnel_door *door)
     t->door = *door;
     t->flush_asked = false;
     t->life = (uint16_t)cw_random(s);
+    t->neighbours = door->ethernet ? malloc(sizeof *t->neighbours) : NULL;
+    if (door->ethernet && t->neighbours == NULL) {
+        return -ENOMEM;
+    }
+    if (t->neighbours != NULL) {
+        neighbours_init(t->neighbours, &t->plan, t->self);
+    }
     int rc = leave_open(t);
     if (rc == 0) {
         rc = come_open(t);
@@ -97,6 +148,10 @@ static int api_attach(cw_svc *s, const struct tunnel_door *door)
         }
     }
     t->attached = rc == 0;
+    if (rc < 0) {
+        free(t->neighbours);
+        t->neighbours = NULL;
+    }
     return rc;
 }
 
@@ -172,20 +227,27 @@ static int read_plan(cw_svc *s, struct tunnel *t)
     return refuse_setting(s, option, given != NULL ? given : ADDRESS_SUBNET, why);
 }
 
+/* What it means is the door's. */
+static int read_flag(cw_svc *s, const char *name)
+{
+    const char *text = cw_option(s, name);
+    bool good = text == NULL || strcmp(text, "yes") == 0 || strcmp(text, "no") == 0;
+    return good ? 0 : refuse_setting(s, name, text, "yes or no");
+}
+
 static int open_service(cw_svc *s, void *state)
 {
     struct tunnel *t = state;
     t->s = s;
     t->self = cw_server_id(s, cw_self(s));
     t->servers = servers_of(cw_torus(s));
-    const char *force = cw_option(s, "force"); /* what it means is the door's */
-    (void)cw_option(s, "gateway_device");      /* likewise, of whoever makes rules of it */
+    (void)cw_option(s, "netns");          /* likewise */
+    (void)cw_option(s, "gateway_device"); /* likewise, of whoever makes rules of it */
     t->device = cw_option(s, "device");
     t->device = t->device != NULL ? t->device : TUNNEL_DEVICE;
-    if (force != NULL && strcmp(force, "yes") != 0 && strcmp(force, "no") != 0) {
-        return refuse_setting(s, "force", force, "yes or no");
-    }
-    int rc = read_plan(s, t);
+    int rc = read_flag(s, "force");
+    rc = rc < 0 ? rc : read_flag(s, "ethernet");
+    rc = rc < 0 ? rc : read_plan(s, t);
     if (rc < 0) {
         return rc;
     }

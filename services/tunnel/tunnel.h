@@ -11,13 +11,13 @@
  * Options, as of cw_option(): subnet (10.64.0.0/12), subnet6 (a /48 that follows from the cluster, the dims and the
  * job), cluster (the daemon gives its own where the file says nothing; 0 where there is no daemon), mtu (what one frame
  * takes, or less), servers, gateway_servers and gateway_for (address.h), gateway_device (for whoever makes rules of
- * it), device and force (the door's).
+ * it), device, ethernet, netns and force (the door's).
  */
 #ifndef SERVICES_TUNNEL_TUNNEL_H
 #define SERVICES_TUNNEL_TUNNEL_H
 
 #include "services/tunnel/address.h"
-#include "services/tunnel/vnet.h"
+#include "services/tunnel/packet/vnet.h"
 
 #include "cubeway/service.h"
 
@@ -30,7 +30,12 @@ enum { TUNNEL_API_VERSION = 1 };
 struct tunnel_door {
     /* The device takes UDP packets with a gso size. */
     bool udp;
-    /* Borrows a virtio head and a packet, for programs on this server. False: the packet could not be taken. */
+    /* The device is Ethernet's (tap): what is read of it are frames, and what is written, too (neighbour.h). */
+    bool ethernet;
+    /*
+     * Borrows a virtio head (and of Ethernet the ETHER_HEAD bytes behind it) and a packet, for programs on this server.
+     * False: the packet could not be taken.
+     */
     bool (*write)(void *context, const uint8_t *head, const uint8_t *packet, size_t length);
     /*
      * Packets wait to be joined with others: calls api.flush() soon, when what has come in this turn has been given to
@@ -42,6 +47,7 @@ struct tunnel_door {
 
 /* What a host needs to know of a network, to make a device for it. */
 struct tunnel_place {
+    cw_server self;
     struct ip_address own4, own6;
     /* Bits of the networks' prefixes; that of IPv6 is 48. */
     uint8_t length4;
@@ -63,8 +69,8 @@ struct tunnel_api {
     /* Copies door; NULL: there is none any more. -ENOMEM: the former one stays. */
     int (*attach)(cw_svc *tunnel, const struct tunnel_door *door);
     /*
-     * A packet was read from the device, with its virtio head. Borrows both, and may write to the packet. Whatever is
-     * wrong with it is counted, and told to whoever sent it where ICMP has a word for it.
+     * A packet, or a frame of Ethernet, was read from the device, with its virtio head. Borrows both, and may write to
+     * the packet. Whatever is wrong with it is counted, and told to whoever sent it where ICMP has a word for it.
      */
     void (*read)(cw_svc *tunnel, const uint8_t *head, uint8_t *packet, size_t length);
     /* Writes what waits to be joined. */

@@ -66,6 +66,7 @@ static int measure(struct trial *t, const struct churn_plan *plan, struct report
     }
     if (rc == 0) {
         /* What is under way belongs to the stretch: it arrives, or is dropped. */
+        trial_span_idle(t, &span);
         workload_stop(t->world);
         rc = trial_run_for(t, CW_MS(DRAIN_MS));
     }

@@ -7,18 +7,21 @@ static int run(const struct program_command *self, int argc, char **argv)
     struct option_words words;
     uint64_t seed = 0;
     const char *capture = NULL;
+    cw_span watchdog = CW_SEC(10);
     bool json = false, quiet = false, log = false, check = false;
     const struct option option[] = {
         {"seed", OPTION_COUNT, &seed, "N", "use this seed; 0: the scenario's", false},
         {"capture", OPTION_TEXT, &capture, "FILE", "write the frames of the scenario's links, or of 0,0,0's (pcapng)",
          false},
         {"log", OPTION_FLAG, &log, NULL, "show what servers log, and when they come and go", false},
+        {"watchdog", OPTION_SPAN, &watchdog, NULL,
+         "end the run when a call of a service that was loaded lasts that long by the wall clock; 0: never", false},
         {"check", OPTION_FLAG, &check, NULL, "read the scenario, and do not run it", false},
         {"json", OPTION_FLAG, &json, NULL, "print JSON: one object a line", false},
         {"quiet", OPTION_FLAG, &quiet, NULL, "show no progress line on the terminal", false},
     };
     struct scenario s;
-    char error[LINES_ERROR];
+    char error[SCENARIO_ERROR];
     struct command_common line;
     int code = command_options(self, option, sizeof option / sizeof *option, argc, argv, &words, &line);
     if (code != PROGRAM_GO) {
@@ -50,6 +53,7 @@ static int run(const struct program_command *self, int argc, char **argv)
         .file = words.word[0],
         .replay = line.replay,
         .capture = capture,
+        .watchdog = watchdog,
         .log = log,
         .quiet = quiet,
         .errors = stderr,

@@ -8,6 +8,7 @@
 #include "simulator/cwsim/capture.h"
 #include "simulator/cwsim/tell.h"
 #include "simulator/cwsim/trial.h"
+#include "simulator/cwsim/watchdog.h"
 #include "simulator/faults.h"
 
 #include <errno.h>
@@ -357,9 +358,12 @@ static void play_in_world(struct player *p, const struct world_config *config, s
     if (trial_open(&p->trial, config, p->options->command, p->options->quiet, p->options->errors) < 0) {
         return;
     }
+    bool guarded = p->modules > 0 && p->options->watchdog.ns > 0;
+    struct watchdog *watchdog = guarded ? watchdog_open(&p->trial.mark, p->options->watchdog) : NULL;
     if (watch(p) == 0) {
         carry_out(p, out);
     }
+    watchdog_close(watchdog);
     trial_close(&p->trial);
     int rc = capture_close(p->capture);
     if (rc < 0) {

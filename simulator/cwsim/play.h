@@ -15,6 +15,7 @@ struct play_options {
     const char *file;    /* the scenario's file, for messages */
     const char *replay;  /* the command that repeats this run; NULL: none */
     const char *capture; /* path of a capture file; NULL: none */
+    cw_span watchdog;    /* of the wall clock, for each call of a module; 0: none is too long */
     bool log;            /* what the services and nodes log, on `errors` */
     bool quiet;          /* no progress line */
     FILE *errors;

@@ -19,6 +19,13 @@ double progress_seconds(void)
     return (double)wall_ns() / 1e9;
 }
 
+double progress_processor_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
 void progress_open(struct progress *p, FILE *out, const char *what)
 {
     *p = (struct progress){.out = out != NULL && isatty(fileno(out)) ? out : NULL, .what = what};

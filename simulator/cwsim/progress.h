@@ -28,5 +28,7 @@ void progress_close(struct progress *p);
 
 /* Seconds of wall clock since some instant: only for rates that people read. */
 double progress_seconds(void);
+/* Processor time of this process so far, in seconds: of no other's, however many there are on the machine. */
+double progress_processor_seconds(void);
 
 #endif

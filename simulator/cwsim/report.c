@@ -28,6 +28,11 @@ static double share(uint64_t part, uint64_t whole)
     return whole == 0 ? 0 : (double)part / (double)whole;
 }
 
+static double per_second(uint64_t count, double seconds)
+{
+    return seconds > 0 ? (double)count / seconds : 0;
+}
+
 void report_run(struct report *r, struct world *w, const struct report_span *span)
 {
     const struct world_totals *a = &span->from, *b = &span->to;
@@ -75,8 +80,11 @@ void report_run(struct report *r, struct world *w, const struct report_span *spa
     report_real(r, "sim_seconds", (double)(b->now.ns - a->now.ns) / 1e9);
     report_real(r, "wall_seconds", span->wall_seconds);
     report_integer(r, "packet_hops", (int64_t)(b->packet_hops - a->packet_hops));
-    report_real(r, "packet_hops_per_second",
-                span->wall_seconds > 0 ? (double)(b->packet_hops - a->packet_hops) / span->wall_seconds : 0);
+    report_real(r, "packet_hops_per_second", per_second(b->packet_hops - a->packet_hops, span->wall_seconds));
+    report_real(r, "start_seconds", span->start_seconds);
+    report_real(r, "processor_seconds", span->processor_seconds);
+    report_real(r, "packet_hops_per_processor_second", per_second(span->hops, span->processor_seconds));
+    report_real(r, "events_per_processor_second", per_second(span->events, span->processor_seconds));
     report_integer(r, "bytes_per_node", (int64_t)(world_bytes(w) / world_torus(w)->servers));
     report_integer(r, "memory_bytes", (int64_t)world_bytes(w));
     report_hash(r, "digest", world_digest(w));

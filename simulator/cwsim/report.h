@@ -10,13 +10,17 @@
 struct report_span {
     struct world_totals from, to;
     double wall_seconds;
+    double start_seconds;     /* of the processor, until the stretch began */
+    double processor_seconds; /* of the processor, while the load was on */
+    uint64_t hops, events;    /* of that time */
 };
 
 /*
  * Adds, of the stretch: seed dims servers packets delivered dropped dropped_by_cause (nodes' causes and losses on wires
  * that are not 0) lost dropped_share misdelivered duplicated hops_mean hops_max sim_seconds wall_seconds packet_hops
- * packet_hops_per_second bytes_per_node memory_bytes events digest, of the stretch. Throughput (achieved_gbps
- * bound_gbps ratio) is its own call.
+ * packet_hops_per_second start_seconds processor_seconds packet_hops_per_processor_second events_per_processor_second
+ * bytes_per_node memory_bytes events digest, of the stretch. Throughput (achieved_gbps bound_gbps ratio) is its own
+ * call.
  */
 void report_run(struct report *r, struct world *w, const struct report_span *span);
 

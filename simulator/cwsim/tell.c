@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/cwsim/tell.h"
 
+#include "services/table.h"
+
+#include <errno.h>
 #include <string.h>
 
 static struct report *row_of(struct tell *t)
@@ -43,9 +46,27 @@ static void on_done(void *context, int rc)
     t->row = NULL;
 }
 
+static const cw_service *table_of(const struct world *w, const char *service)
+{
+    const struct world_config *c = world_config(w);
+    for (unsigned i = 0; i < c->service_count; i++) {
+        if (strcmp(c->services[i].table->name, service) == 0) {
+            return c->services[i].table;
+        }
+    }
+    return NULL;
+}
+
 static void happen(struct world *w, void *arg)
 {
     struct tell *t = arg;
+    char why[TABLE_REFUSAL];
+    const cw_service *table = table_of(w, t->what->service);
+    if (table != NULL && table_accepts(table, world_torus(w), t->argc, t->argv, why) < 0) {
+        on_text(t, "error", why); /* as a daemon says it */
+        on_done(t, -EINVAL);
+        return;
+    }
     const struct node_request_sink sink = {
         .context = t, .row = on_row, .integer = on_integer, .text = on_text, .done = on_done};
     int rc = world_command(w, t->server, t->what->service, t->argc, t->argv, &sink);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tell.h - gives commands to services in the middle of a run, as an operator would; their answers become rows of the
- * report.
+ * report. Words that a service has not declared are refused, and the field "error" of the row says what a daemon would.
  */
 #ifndef SIMULATOR_CWSIM_TELL_H
 #define SIMULATOR_CWSIM_TELL_H

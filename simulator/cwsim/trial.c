@@ -161,11 +161,26 @@ int trial_boot(struct trial *t, cw_span spread, cw_span limit)
 void trial_span_begin(struct trial *t, struct report_span *span)
 {
     world_totals(t->world, &span->from);
+    t->idle = false;
     t->wall = progress_seconds();
+    t->begun = span->start_seconds = progress_processor_seconds();
+}
+
+void trial_span_idle(struct trial *t, struct report_span *span)
+{
+    struct world_totals now;
+    span->processor_seconds = progress_processor_seconds() - t->begun;
+    world_totals(t->world, &now);
+    span->hops = now.packet_hops - span->from.packet_hops;
+    span->events = now.events - span->from.events;
+    t->idle = true;
 }
 
 void trial_span_end(struct trial *t, struct report_span *span)
 {
+    if (!t->idle) {
+        trial_span_idle(t, span);
+    }
     span->wall_seconds = progress_seconds() - t->wall;
     world_totals(t->world, &span->to);
 }

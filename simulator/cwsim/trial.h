@@ -22,6 +22,8 @@ struct trial {
     struct progress progress;
     cw_time goal; /* when the run will end, for the percentage; 0: unknown */
     double wall;  /* wall clock at which the span began */
+    double begun; /* processor time at which it began, */
+    bool idle;    /* and the load of the span is off */
     struct upcall_mark mark;
 };
 
@@ -50,6 +52,8 @@ CW_MUST_CHECK int trial_agree(struct trial *t, cw_span limit);
 CW_MUST_CHECK int trial_boot(struct trial *t, cw_span spread, cw_span limit);
 
 void trial_span_begin(struct trial *t, struct report_span *span);
+/* The load is off: what follows, until the end, is not in the rates by processor time. Without it, all of it is. */
+void trial_span_idle(struct trial *t, struct report_span *span);
 void trial_span_end(struct trial *t, struct report_span *span);
 
 /*

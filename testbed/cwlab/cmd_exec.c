@@ -1,42 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* namespaces */
 /* cmd_exec.c - other programs in a server's network namespace: exec and shell. */
 #include "testbed/cwlab/lend.h"
-#include "testbed/cwlab/names.h"
 #include "testbed/cwlab/target.h"
 
-#include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* The keeper lends its user namespace and the server's network namespace. */
-static int enter(const struct program_command *self, const struct lab *lab, cw_server s)
-{
-    static const cw_span patience = CW_MS(10000);
-    char path[LAB_PATH], why[PEER_WHY], name[TORUS_TEXT];
-    const char *server = name;
-    struct peer p;
-    torus_format(torus_coord(&lab->torus, s), name);
-    int rc = peer_open(&p, lab_path(lab, "keeper", ".sock", path));
-    if (rc == 0) {
-        rc = peer_ask(&p, peer_request("namespace", 1, &server), patience, NULL, NULL, why);
-    }
-    if (rc < 0) {
-        return program_refuse(self, "%s: %s", server, why);
-    }
-    /* This fails when we are in that user namespace already, which does no harm. */
-    (void)setns(p.passed[0], CLONE_NEWUSER);
-    if (setns(p.passed[1], CLONE_NEWNET) < 0) {
-        rc = program_refuse(self, "the namespace of %s cannot be entered: %s", server, strerror(errno));
-    }
-    peer_close(&p);
-    if (rc == 0 && lab_has_tunnel(lab)) {
-        (void)!names_lend(lab); /* names are a comfort: addresses do without */
-    }
-    return rc == 0 ? PROGRAM_GO : rc;
-}
 
 /* The line, the namespace and the environment. PROGRAM_GO: the program can be run. */
 static int begin(const struct program_command *self, int argc, char **argv, enum target_reach reach, struct target *t,
@@ -59,7 +28,7 @@ static int exec_in(const struct program_command *self, int argc, char **argv)
         code = program_refuse(self, "expected a command behind the server");
     }
     if (code == PROGRAM_GO) {
-        code = enter(self, &t.lab, s);
+        code = lend_enter(self, &t.lab, s);
     }
     if (code == PROGRAM_GO) {
         lend_environment(&t.lab, s);
@@ -94,7 +63,7 @@ static int shell(const struct program_command *self, int argc, char **argv)
         code = program_refuse(self, "'%s' is one word too many: cwlab exec runs a command", t.word[0]);
     }
     if (code == PROGRAM_GO) {
-        code = enter(self, &t.lab, s);
+        code = lend_enter(self, &t.lab, s);
     }
     if (code != PROGRAM_GO) {
         target_close(&t);

@@ -197,7 +197,7 @@ static int restore(const struct program_command *self, int argc, char **argv)
     if (code != PROGRAM_GO) {
         return code;
     }
-    if (wait_while_it_ends(&f.lab, s, why) < 0) {
+    if (f.lab.driver == LAB_NETNS && wait_while_it_ends(&f.lab, s, why) < 0) {
         program_refuse(self, "%s", why);
         return EXIT_BROKEN;
     }

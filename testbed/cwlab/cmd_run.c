@@ -191,7 +191,7 @@ static int run(const struct program_command *self, int argc, char **argv)
     struct option_words words;
     struct scenario s;
     struct lab lab;
-    char error[LINES_ERROR];
+    char error[SCENARIO_ERROR];
     int code = program_options(self, option, sizeof option / sizeof *option, argc, argv, &words);
     if (code != PROGRAM_GO) {
         return code;

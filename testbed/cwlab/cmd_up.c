@@ -7,6 +7,7 @@
 #include "testbed/cwlab/command.h"
 #include "testbed/cwlab/converge.h"
 #include "testbed/cwlab/explain.h"
+#include "testbed/cwlab/outlet.h"
 #include "testbed/cwlab/scale.h"
 #include "testbed/launch.h"
 
@@ -26,7 +27,7 @@ struct choice {
     cw_span patience;
     struct option_words services, networks, gateways;
     double wanted; /* the result of scale_wanted() */
-    bool json, quiet, foreground, no_wait, no_grants, strict, tunnel;
+    bool json, quiet, foreground, no_wait, no_grants, strict, tunnel, uplink;
 };
 
 /* ---- What is wanted ---------------------------------------------------------------------------------------------- */
@@ -242,7 +243,8 @@ static int read_choice(const struct program_command *self, struct choice *c, con
     for (int i = 0; i < c->gateways.count && code == PROGRAM_GO; i++) {
         code = add_gateway(self, lab, c->gateways.word[i]);
     }
-    code = code == PROGRAM_GO && (c->tunnel || c->gateways.count > 0) ? add_service(self, lab, LAB_TUNNEL) : code;
+    code = code == PROGRAM_GO && c->uplink ? outlet_choose(self, lab) : code;
+    code = code == PROGRAM_GO && (c->tunnel || lab->gateways[0] != '\0') ? add_service(self, lab, LAB_TUNNEL) : code;
     code = code == PROGRAM_GO ? check_tunnel(self, lab) : code;
     if (code != PROGRAM_GO) {
         return code;
@@ -433,7 +435,12 @@ static int bring_up(const struct program_command *self, struct lab *lab, const s
             return EXIT_BROKEN;
         }
     }
-    int code = tell(self, lab, c, built, converged);
+    int code = c->uplink ? outlet_open(self, lab) : PROGRAM_GO;
+    if (code != PROGRAM_GO) {
+        launch_close(&l, lab);
+        return EXIT_BROKEN;
+    }
+    code = tell(self, lab, c, built, converged);
     if (c->foreground) {
         fflush(stdout);
         stay(&l);
@@ -467,6 +474,10 @@ static int run(const struct program_command *self, int argc, char **argv)
          false},
         {"gateway", OPTION_LIST, &c.gateways, "SERVER",
          "a gateway of --tunnel, by its device up0, which you connect; may be repeated", false},
+        {"uplink", OPTION_FLAG, &c.uplink, NULL,
+         "a way out of the lab by its first gateway (0,0,0), through sockets of slirp4netns; the machine stays as it "
+         "is",
+         false},
         {"no-grants", OPTION_FLAG, &c.no_grants, NULL, "services of --service may send nothing before cwctl job grant",
          false},
         {"strict", OPTION_FLAG, &c.strict, NULL, "daemons log each misuse of the service API (or CUBEWAY_STRICT=1)",
@@ -511,6 +522,7 @@ const struct program_command command_up = {
                "  cwlab up 3x3x3 --service hitcount-build/hitcount.so\n"
                "  cwlab up 3x3x3 --tunnel && cwlab exec 0,0,0 ping -c 3 10.64.5.1\n"
                "  cwlab up 3x3x3 --tunnel --network blue && cwlab exec 0,0,0 ping -c 3 1-0-2.blue\n"
+               "  cwlab up 3x3x3 --uplink && cwlab exec 1,1,1 curl http://deb.debian.org/\n"
                "  cwlab up 3x3x3 --service kvcache && cwlab exec 0,0,0 memcstat --servers=127.0.0.1",
     .run = run,
 };

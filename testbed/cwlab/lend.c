@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* asprintf */
+#define _GNU_SOURCE /* asprintf, namespaces */
 #include "testbed/cwlab/lend.h"
 
+#include "testbed/cwlab/names.h"
 #include "testbed/grants.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,4 +83,31 @@ int lend_run(const struct program_command *self, char *const argv[])
         }
     }
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* The keeper lends its user namespace and the server's network namespace. */
+int lend_enter(const struct program_command *self, const struct lab *lab, cw_server s)
+{
+    static const cw_span patience = CW_MS(10000);
+    char path[LAB_PATH], why[PEER_WHY], name[TORUS_TEXT];
+    const char *server = name;
+    struct peer p;
+    torus_format(torus_coord(&lab->torus, s), name);
+    int rc = peer_open(&p, lab_path(lab, "keeper", ".sock", path));
+    if (rc == 0) {
+        rc = peer_ask(&p, peer_request("namespace", 1, &server), patience, NULL, NULL, why);
+    }
+    if (rc < 0) {
+        return program_refuse(self, "%s: %s", server, why);
+    }
+    /* This fails when we are in that user namespace already, which does no harm. */
+    (void)setns(p.passed[0], CLONE_NEWUSER);
+    if (setns(p.passed[1], CLONE_NEWNET) < 0) {
+        rc = program_refuse(self, "the namespace of %s cannot be entered: %s", server, strerror(errno));
+    }
+    peer_close(&p);
+    if (rc == 0 && lab_has_tunnel(lab)) {
+        (void)!names_lend(lab); /* names are a comfort: addresses do without */
+    }
+    return rc == 0 ? PROGRAM_GO : rc;
 }

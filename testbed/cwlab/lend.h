@@ -17,6 +17,12 @@ void lend_environment(const struct lab *lab, cw_server s);
  */
 bool lend_prompt(const struct lab *lab, const char *shell, char out[static LAB_PATH]);
 /*
+ * This process goes into the server's network namespace, and into the user namespace of the lab, as programs do that it
+ * runs from now on. Where servers have names, it sees these, too (names.h). PROGRAM_GO, or an exit code, and standard
+ * error says why.
+ */
+CW_MUST_CHECK int lend_enter(const struct program_command *self, const struct lab *lab, cw_server s);
+/*
  * Runs argv (ended by NULL) as a child that dies with this process; gives its exit code, or 128 and its signal as
  * shells do. EXIT_USAGE, with a line on standard error: it could not be waited for.
  */

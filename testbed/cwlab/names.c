@@ -4,8 +4,9 @@
 
 #include "hosts/hosts.h"
 #include "services/tunnel/address.h"
-#include "services/tunnel/limits.h"
+#include "services/tunnel/packet/limits.h"
 #include "testbed/conf.h"
+#include "testbed/uplink.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #define HOSTS "/etc/hosts"
+#define RESOLVER "/etc/resolv.conf"
 /* Between a line that begins so and this one are the names of a lab. */
 #define BEGIN "# The servers of lab "
 #define END "# End of the servers of that lab, by cwlab"
@@ -117,6 +119,21 @@ static int write_file(const struct lab *lab, const char *title, char path[static
     return rc;
 }
 
+/* With a way out, programs of the lab ask the name server that is there: the machine's may be out of their reach. */
+static int lend_resolver(const struct lab *lab)
+{
+    char path[LAB_PATH];
+    if (lab->uplink[0] == '\0') {
+        return 0;
+    }
+    FILE *out = fopen(lab_path(lab, NULL, "resolv.conf", path), "we");
+    if (out == NULL) {
+        return -errno;
+    }
+    fputs("nameserver " UPLINK_RESOLVER "\n", out);
+    return fclose(out) == 0 && mount(path, RESOLVER, NULL, MS_BIND, NULL) == 0 ? 0 : -errno;
+}
+
 int names_lend(const struct lab *lab)
 {
     char path[LAB_PATH], title[LAB_PATH + LAB_NAME + 64];
@@ -138,5 +155,5 @@ int names_lend(const struct lab *lab)
     if (rc == 0 && mount(path, HOSTS, NULL, MS_BIND, NULL) < 0) {
         rc = -errno;
     }
-    return rc;
+    return rc < 0 ? rc : lend_resolver(lab);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "testbed/cwlab/remember.h"
 
+#include "testbed/builds.h"
 #include "testbed/cwlab/command.h"
 
 #include <errno.h>
@@ -89,6 +90,7 @@ static void take(void *context, const struct message *row)
     struct remembered_module *m = &r->module[r->count++];
     snprintf(m->service, sizeof m->service, "%s", message_get_text(row, "service", ""));
     snprintf(m->file, sizeof m->file, "%s", file);
+    snprintf(m->build, sizeof m->build, "%s", message_get_text(row, "build", ""));
     snprintf(m->options, sizeof m->options, "%s", message_get_text(row, "options", ""));
     m->weight = (uint32_t)message_get_integer(row, "weight", 10);
     m->background = message_get_flag(row, "background");
@@ -99,10 +101,24 @@ static bool is_same(const struct remembered *a, const struct remembered *b)
     bool same = a->count == b->count;
     for (unsigned i = 0; same && i < a->count; i++) {
         const struct remembered_module *x = &a->module[i], *y = &b->module[i];
-        same = strcmp(x->service, y->service) == 0 && strcmp(x->file, y->file) == 0 &&
-               strcmp(x->options, y->options) == 0 && x->weight == y->weight && x->background == y->background;
+        bool built = x->build[0] != '\0' || y->build[0] != '\0';
+        same = strcmp(x->service, y->service) == 0 && strcmp(x->options, y->options) == 0 &&
+               (built ? strcmp(x->build, y->build) : strcmp(x->file, y->file)) == 0 && x->weight == y->weight &&
+               x->background == y->background;
     }
     return same;
+}
+
+/* From here on each module's file is one that has the build that runs, if there is one. */
+static void find_builds(const struct lab *lab, struct remembered *r)
+{
+    char found[LAB_PATH];
+    for (unsigned i = 0; i < r->count; i++) {
+        struct remembered_module *m = &r->module[i];
+        if (builds_find(lab, m->service, m->build, m->file, found) != NULL) {
+            memcpy(m->file, found, sizeof found);
+        }
+    }
 }
 
 int remember_services(const struct lab *lab)
@@ -116,6 +132,9 @@ int remember_services(const struct lab *lab)
         answered[s] = command_daemon(lab, s, peer_request("services", 0, NULL), patience, take, &of[s], why) >= 0;
         any = answered[s] && any == NULL ? &of[s] : any;
         alike = alike && (!answered[s] || is_same(any, &of[s]));
+    }
+    for (cw_server s = 0; any != NULL && s < servers; s++) {
+        find_builds(lab, &of[s]);
     }
     for (cw_server s = 0; any != NULL && s < servers; s++) {
         int rc = answered[s] ? save(lab, s, &of[s]) : alike ? save(lab, s, any) : 0;

@@ -6,6 +6,7 @@
 #ifndef TESTBED_CWLAB_REMEMBER_H
 #define TESTBED_CWLAB_REMEMBER_H
 
+#include "services/loader.h"
 #include "testbed/lab.h"
 
 enum { REMEMBER_MODULES = 16, REMEMBER_OPTIONS = 512 };
@@ -15,6 +16,7 @@ struct remembered {
     unsigned count;
     struct remembered_module {
         char service[LAB_NAME], file[LAB_PATH], options[REMEMBER_OPTIONS]; /* "name=value name=value" */
+        char build[LOADER_BUILD_ID];
         uint32_t weight;
         bool background;
     } module[REMEMBER_MODULES];
@@ -25,8 +27,9 @@ struct remembered {
  */
 CW_MUST_CHECK int remember_write(FILE *in, const struct remembered *what, FILE *out);
 /*
- * Asks all daemons of the lab what they run, and writes it into their configurations. A daemon that is dead gets what
- * the others run, where they all run the same. Nothing is done where all servers live in one process, which is never
+ * Asks all daemons of the lab what they run, and writes it into their configurations: where a module's file has another
+ * build by now, the lab's copy of the one that runs (builds.h). A daemon that is dead gets what the others run, where
+ * they all run the same. Nothing is done where all servers live in one process, which is never
  * started again. 0, or -errno of the first file that could not be written.
  */
 CW_MUST_CHECK int remember_services(const struct lab *lab);

@@ -149,8 +149,8 @@ char *scale_describe(const struct lab *lab, unsigned processors, double wanted, 
         snprintf(others, sizeof others, ", which %.0f other process%s now", wanted,
                  wanted < 1.5 ? " wants" : "es want");
     }
-    snprintf(out, SCALE_TEXT, "hello %s, dead %s, hold %s: %sthe %s ones, for %u servers on %u processor%s%s", hello,
-             dead, hold, by, lab->fast ? "fast" : "default", lab->torus.servers, processors, processors == 1 ? "" : "s",
-             others);
+    snprintf(out, SCALE_TEXT, "hello %s, dead %s, hold %s: %sthe %s ones, for %u server%s on %u processor%s%s", hello,
+             dead, hold, by, lab->fast ? "fast" : "default", lab->torus.servers, lab->torus.servers == 1 ? "" : "s",
+             processors, processors == 1 ? "" : "s", others);
     return out;
 }

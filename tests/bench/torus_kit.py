@@ -232,6 +232,15 @@ def rounds(*contenders):
     return results
 
 
+def memory(pid):
+    """The process's (resident, proportional, private) memory in KiB."""
+    fields = {}
+    with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as text:
+        for line in list(text)[1:]:
+            fields[line.split(":")[0]] = int(line.split()[1])
+    return fields["Rss"], fields["Pss"], fields["Private_Clean"] + fields["Private_Dirty"]
+
+
 def median(results, field):
     return statistics.median(result[field] for result in results)
 

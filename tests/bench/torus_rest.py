@@ -4,19 +4,10 @@
 import statistics
 import time
 
-from torus_kit import Lab, options, rest, smoke, table, title
+from torus_kit import Lab, memory, options, rest, smoke, table, title
 
 GIGABIT_BYTES = 125e6
 DEVICES = ("px", "mx", "py", "my", "pz", "mz")
-
-
-def memory(pid):
-    """The process's (resident, proportional, private) memory in KiB."""
-    fields = {}
-    with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as text:
-        for line in list(text)[1:]:
-            fields[line.split(":")[0]] = int(line.split()[1])
-    return fields["Rss"], fields["Pss"], fields["Private_Clean"] + fields["Private_Dirty"]
 
 
 def watcher_of(pid):

@@ -5,8 +5,9 @@ neighbours  between two neighbours over cables without a rate, beside the kernel
             that does the same (tunnel_bare: a tun, the same cut and join, a packet socket); with what daemons and that
             program take of the processors for a GB, and the round trip of a ping
 hops        over three hops in 27 servers whose cables have 20 Mb/s, beside the kernel's route, which is one path
+memory      what the tunnel adds to a daemon of 27 at rest, each having spoken with all others once
 
-Both are iperf3's figures at the receiver. Needs iperf3, ping and iproute2.
+The first two are iperf3's figures at the receiver. Needs iperf3, ping and iproute2.
 """
 
 import json
@@ -20,9 +21,9 @@ import time
 
 import torus_kit
 from torus_cache import Network
-from torus_kit import LIMIT_S, SKIP, Lab, median, options, program, rounds, smoke, table, title
+from torus_kit import LIMIT_S, SKIP, Lab, median, memory, options, program, rounds, smoke, table, title
 
-PARTS = ["neighbours", "hops"]
+PARTS = ["neighbours", "hops", "memory"]
 PORT, MTU = "5301", 8944
 PATIENT = ("--tunnel", "--scale", "10")  # long timers: no bench here depends on how soon a death is noticed
 RATE_MBIT = 20
@@ -150,6 +151,23 @@ def hops():
         listens.process.kill()
 
 
+def memory_at_rest():
+    goal, own = 2.0, {}
+    length = smoke(2, 3)
+    for words in ((), ("--tunnel",)):
+        with Lab(f"{length}x{length}x{length}", *words, "--scale", "10") as lab:
+            servers = list(lab.servers.values())
+            for server in servers if words else ():
+                for number in range(len(servers)):
+                    server.run("ping", "-q", "-c", "1", f"10.64.{number}.1")
+            torus_kit.rest(smoke(0.5, 5))
+            own[words] = statistics.median(memory(server.pid)[2] / 1024 for server in servers)
+    more = own[("--tunnel",)] - own[()]
+    title(f"memory of a daemon's own at rest, median of {length ** 3} servers")
+    table(["", "MiB"], [["without the tunnel", own[()]], ["with it, all having spoken", own[("--tunnel",)]],
+                        [f"the tunnel (goal {goal}{'' if more <= goal else ', missed'})", more]])
+
+
 def main():
     parts = options(PARTS)
     if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
@@ -160,7 +178,7 @@ def main():
             print(f"skipped: no {needed} here")
             sys.exit(SKIP)
     for part in parts:
-        {"neighbours": neighbours, "hops": hops}[part]()
+        {"neighbours": neighbours, "hops": hops, "memory": memory_at_rest}[part]()
 
 
 if __name__ == "__main__":

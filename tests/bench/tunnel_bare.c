@@ -172,7 +172,7 @@ static void open_tun(const char *name)
     enum tun_fault fault;
     struct tun_device device;
     struct tunnel_place place = {.length4 = 12, .mtu = mtu};
-    const struct tun_wish wish = {name, &place, true};
+    const struct tun_wish wish = {.name = name, .place = &place, .force = true};
     snprintf(text, sizeof text, "10.96.%u.1", own);
     int rc = address_read(text, &place.own4);
     snprintf(text, sizeof text, "fd96:cb:cb:%x::1", own);

@@ -21,9 +21,9 @@ static char *as_text(const struct scenario *s, size_t *length)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct scenario s, back;
-    char error[LINES_ERROR];
+    char error[SCENARIO_ERROR];
     if (scenario_read(&s, "fuzz", (const char *)data, size, error) < 0) {
-        CHECK(strncmp(error, "fuzz:", 5) == 0 && strlen(error) < LINES_ERROR);
+        CHECK(strncmp(error, "fuzz:", 5) == 0 && strlen(error) < SCENARIO_ERROR);
         return 0;
     }
     size_t length, again_length;

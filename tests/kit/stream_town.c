@@ -31,7 +31,7 @@ static int on_open(cw_svc *s, void *state)
 {
     static const char *const plain[] = {"data=/d", "spool=/s", NULL};
     s->options = town_options != NULL ? town_options : plain;
-    int rc = stream_open(&((struct town *)state)->st, s);
+    int rc = stream_open(&((struct town *)state)->st, s, NULL);
     s->asked = 0; /* whoever opens it knows of no options */
     return rc;
 }
@@ -61,6 +61,9 @@ static int on_command(cw_svc *s, void *state, cw_request *r, int argc, const cha
     (void)s;
     if (strcmp(argv[0], "cancel") == 0) {
         return stream_cancel(t->st, (uint32_t)strtoul(argv[1], NULL, 10));
+    }
+    if (strcmp(argv[0], "take") == 0) {
+        return stream_take(t->st, r, (uint32_t)strtoul(argv[1], NULL, 10));
     }
     if (strcmp(argv[0], "status") == 0) {
         stream_status(t->st, r, &first);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tunnel_town.h"
 
-#include "services/tunnel/limits.h"
+#include "services/tunnel/packet/limits.h"
 #include "suite.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct town_server town[TOWN_SERVERS];
+bool town_ethernet;
 
 const struct tunnel_api *town_api(void)
 {
@@ -19,7 +20,7 @@ static bool write_one(void *context, const uint8_t *head, const uint8_t *packet,
     struct town_server *t = context;
     ck_assert_uint_lt(t->writes, TOWN_WRITES);
     struct town_write *w = &t->write[t->writes++];
-    memcpy(w->head, head, sizeof w->head);
+    memcpy(w->head, head, town_ethernet ? sizeof w->head : TUNNEL_VNET_BYTES);
     w->length = length;
     w->bytes = malloc(length);
     memcpy(w->bytes, packet, length);
@@ -39,7 +40,8 @@ void town_open(const char *const *options)
         town[i] = (struct town_server){
             .s = fake_open_with(&tunnel_service, (cw_dims){TOWN_SERVERS, 1, 1}, self, options, &rc)};
         ck_assert_int_eq(rc, 0);
-        town[i].door = (struct tunnel_door){true, write_one, flush_soon, &town[i]};
+        town[i].door = (struct tunnel_door){
+            .udp = true, .ethernet = town_ethernet, .write = write_one, .flush_soon = flush_soon, .context = &town[i]};
         ck_assert_int_eq(town_api()->attach(town[i].s, &town[i].door), 0);
     }
 }

@@ -8,12 +8,14 @@
 
 #include "fake_host.h"
 #include "ip_kit.h"
+#include "services/tunnel/neighbour.h"
+#include "services/tunnel/packet/limits.h"
 #include "services/tunnel/tunnel.h"
 
 enum { TOWN_SERVERS = 3, TOWN_PIECES = 64, TOWN_WRITES = 200 };
 
 struct town_write {
-    uint8_t head[10];
+    uint8_t head[TUNNEL_VNET_BYTES + ETHER_HEAD];
     size_t length;
     uint8_t *bytes;
 };
@@ -31,6 +33,8 @@ struct town_piece {
 };
 
 extern struct town_server town[TOWN_SERVERS];
+/* Set before town_open(): doors are of Ethernet, and api.read() is given frames. */
+extern bool town_ethernet;
 
 /* Opens all, with these options (ended by NULL; may be NULL), and attaches the doors. */
 void town_open(const char *const *options);

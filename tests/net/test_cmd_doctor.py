@@ -48,8 +48,8 @@ def plain(text):
     text = re.sub(r"\([0-9]+ since it took", "(419 since it took", text)
     text = re.sub(r"\(here: [0-9.]+\)", "(here: 0.1.0)", text)
     text = re.sub(r"[0-9-]{10} [0-9:]{8}", "2026-11-22 20:31:07", text)
-    text = re.sub(r"same id \([0-9a-f]{16}\)", "same id (3537e97b56ec8947)", text)
-    text = re.sub(r"/\S+\.state", "/var/lib/cubeway/one.state", text)
+    text = re.sub(r"\([0-9a-f]{16}\)", "(396196bad90b4a60)", text)
+    text = re.sub(r"/\S+/([0-9],[0-9],[0-9]\.state)", r"/var/lib/cubeway/\1", text)
     return re.sub(r"/\S+\.conf", "/etc/cubeway/cubewayd.conf", text)
 
 
@@ -436,8 +436,9 @@ class Doctor(net_kit.Case):
         self.start(SICK, more="timers { profile = fast }")
         self.settle(7, but=[SICK])
         compare = "cubewayd --show-config -c .*conf "
-        self.expect(SICK, "doctor", *[(SICK, "settings", "^[0-9,]+ has another configuration than 1,1,1: torus.dims, "
-                                       r"timers or mtu differ \(6 links, to 0,1,1 1,0,1 1,1,0\)$", compare)])
+        self.expect(SICK, "doctor", *[(SICK, "settings", "^[0-9,]+ has another configuration than 1,1,1: "
+                                       r"torus.dims, timers or mtu differ \(6 links, to 0,1,1 1,0,1 1,1,0\)$",
+                                       compare)])
         self.expect(HERE, "doctor --all", (SICK, "settings", "^1,1,1 has timers { profile = fast }, and 0,1,1 "
                                            r"has others \(so say 0,1,1 1,0,1 1,1,0\)$", compare),
                     show="1,1,1 has `timers { profile = fast }`")

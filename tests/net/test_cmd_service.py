@@ -107,7 +107,8 @@ class Service(ctl_kit.Case):
         self.assertRegex(text, r"^usage: cwctl service hitcount COMMAND.*\n\nCommands:\n  walk SERVER +send a packet")
         self.assertEqual(self.cwctl("service hitcount"), text)
         self.assertEqual([row["command"] for row in self.rows("service hitcount --help")], ["walk", "ask", "show"])
-        self.refused("service hitcount ask 9,9,9", "no such server: one is written x,y,z", code=2)
+        self.refused("service hitcount ask 9,9,9", "'9,9,9' is not a server of this torus (",
+                     "usage: hitcount ask SERVER", code=2)
         self.refused_with(["services", "load", link], 'it runs already: "services reload" puts another build')
         self.assertEqual(self.cwctl("services unload hitcount"), "service hitcount has ended\n")
         self.assertNotIn("hitcount", self.cwctl("services"))

@@ -80,7 +80,7 @@ class Program(ctl_kit.Case):
         return [said.split("\t")[0] for said in done.stdout.splitlines()]
 
     def test_completion(self):
-        self.assertEqual(self.complete("cwctl st"), ["status"])
+        self.assertEqual(self.complete("cwctl st"), ["status", "store"])
         self.assertEqual(self.complete("cwctl services w"), ["weight"])
         services = ["ping", "bench", "trace", "jobs", "transport", "kvcache", "multicast", "aggregate", "inquiry"]
         self.assertEqual(self.complete("cwctl services weight "), services)

@@ -51,7 +51,7 @@ class Main(net_kit.Case):
         with open(bad, "w", encoding="utf-8") as out:
             out.write('torsu = x\nlisten = "127.0.0.1:1"\n'
                       'user = "cw-nobody-here"\ntorus { dims = "3x3x3"; coordinate = "0,0,0" }\n'
-                      'log { level = wran }\ncontrol { group = "cw-no-group" }\n'
+                      'log { level = wran }\ncontrol { group = "cw-away" }\n'
                       'links { prot0 { }\n"+x" { shim = raw; interface = "lp" } }\n'
                       'service "kvcahe" { }\nservice "kvcache" { options { lisen = none\n idle_s = never } }\n'
                       'job_file = "/nowhere/jobs"\n')
@@ -60,7 +60,7 @@ class Main(net_kit.Case):
                             (2, "listen: no such key at the top: it belongs into metrics { ... }"),
                             (3, "user: there is no user cw-nobody-here"),
                             (5, "log.level: 'wran': expected error, warn, info or debug; did you mean warn?"),
-                            (6, "control.group: there is no group cw-no-group"),
+                            (6, "control.group: there is no group cw-away"),
                             (7, "links.prot0: expected a link: "),
                             (8, "warning: links.+x.interface: lp: there is no such interface now, and the daemon will "
                                 "wait for it; did you mean lo?"),

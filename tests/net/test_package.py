@@ -181,7 +181,9 @@ class Contents(Case):
                      "usr/share/cubeway/monitoring/dashboard.json", "usr/share/doc/cubeway/operating.md",
                      "usr/share/doc/cubeway/simulator.md",
                      "usr/share/doc/cubeway/control-protocol.md", "usr/share/doc/cubeway/examples/realtime.conf",
-                     "usr/share/doc/cubeway/examples/tunnel.conf", "usr/lib/NetworkManager/conf.d/60-cubeway.conf",
+                     "usr/share/doc/cubeway/examples/tunnel.conf",
+                     "usr/share/doc/cubeway/examples/tunnel-netns.conf",
+                     "usr/lib/NetworkManager/conf.d/60-cubeway.conf",
                      "usr/lib/systemd/network/60-cubeway.network"):
             self.assertTrue(os.path.exists(self.root.file(file)), file)
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/base64.h"
 #include "base/words.h"
 #include "services/aggregate/sorted/mapper.h"
 #include "services/aggregate/stream/internal.h"
@@ -11,39 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_MOST = 64, REASON = 200 };
-
-/* A run that was ordered at this server. */
-struct asker {
-    struct list_node link;
-    struct stream *st;
-    cw_request *request;
-    uint32_t number;
-    struct wish wish;
-    cw_server root;
-    uint64_t members[MESSAGE_SET_WORDS];
-    int64_t id; /* of the transport's request */
-    bool cancelled;
-    cw_time began;
-};
-
-static struct asker *find(const struct stream *st, uint32_t number)
-{
-    for (struct list_node *n = list_first(&st->askers); n != NULL; n = list_next(&st->askers, n)) {
-        struct asker *a = container_of(n, struct asker, link);
-        if (a->number == number) {
-            return a;
-        }
-    }
-    return NULL;
-}
-
-static void asker_free(struct asker *a)
-{
-    list_remove(&a->link);
-    a->st->asker_count--;
-    free(a);
-}
+enum { ROWS_MOST = 64, REASON = 200, TEXT_ROW = 36 * 1024 };
 
 /* ---- Sentences --------------------------------------------------------------------------------------------------- */
 
@@ -98,7 +67,7 @@ const char *asker_reason(int status)
 
 static void reason(char out[static REASON], const struct refusal *f)
 {
-    const char *why = asker_reason(-(int)f->status);
+    const char *why = asker_reason(f->status);
     if (f->line > 0) {
         snprintf(out, REASON, "line %" PRIu64 ": %s", f->line, why);
     } else {
@@ -108,122 +77,190 @@ static void reason(char out[static REASON], const struct refusal *f)
 
 /* ---- The end ----------------------------------------------------------------------------------------------------- */
 
-static unsigned count_of(const struct stream *st, const uint64_t *set)
-{
-    unsigned n = 0;
-    for (size_t i = 0; i < stream_words(st); i++) {
-        n += (unsigned)__builtin_popcountll(set[i]);
-    }
-    return n;
-}
+static const char *const to_names[] = {
+    [LEAD_TO_SERVERS] = "servers", [LEAD_TO_EACH] = "each", [LEAD_TO_ALL] = "all", [LEAD_TO_CALLER] = "caller"};
 
-static void row_server(const struct asker *a, cw_server s, const char *state, int status, const char *why)
+static void row_server(const struct lead *l, cw_server s, const char *state, int status, const char *why)
 {
-    cw_request *r = a->request;
+    cw_request *r = l->request;
     cw_request_row(r);
-    tell_server_id(a->st->s, r, "server", s);
+    tell_server_id(l->st->s, r, "server", s);
     cw_request_text(r, "state", state);
     cw_request_int(r, "status", status);
     cw_request_text(r, "reason", why);
 }
 
-static int refuse_failed(const struct asker *a, int status, const struct letter *l)
+static int refuse_inputs(cw_request *r, const struct lead *l)
 {
-    const struct torus *torus = &a->st->torus;
-    char name[TORUS_TEXT] = "", why[REASON];
-    if (a->cancelled) {
-        return refuse_with(a->request, -ECANCELED, "it was cancelled");
+    const struct refusal *f = &l->refusal[0];
+    char name[TORUS_TEXT] = "", why[REASON], others[32] = "";
+    torus_format(torus_coord(&l->st->torus, f->server), name);
+    reason(why, f);
+    if (l->refusals > 1) {
+        snprintf(others, sizeof others, "; and %u others", l->refusals - 1);
     }
-    if (l == NULL) { /* the root has not begun, or is gone */
-        torus_format(torus_coord(torus, a->root), name);
-        return refuse_with(a->request, status, "server %s, which is to write the result: %s", name,
-                           asker_reason(status));
-    }
-    if (l->refusals > 0) {
-        char others[32] = "";
-        torus_format(torus_coord(torus, l->refusal[0].server), name);
-        reason(why, &l->refusal[0]);
-        if (l->refusals > 1) {
-            snprintf(others, sizeof others, "; and %u others", l->refusals - 1);
-        }
-        return refuse_with(a->request, status, "server %s, %s: %s%s", name, a->wish.from, why, others);
-    }
-    if (l->who < torus->servers) {
-        torus_format(torus_coord(torus, l->who), name);
-        return refuse_with(a->request, status, "the run failed: server %s: %s%s", name, asker_reason(status),
-                           status == -ECONNRESET && (a->wish.flags & LETTER_WITHOUT) == 0
-                               ? " (--without goes on without servers that are gone)"
-                               : "");
-    }
-    return refuse_with(a->request, status, "the run failed: %s", asker_reason(status));
+    return f->writing ? refuse_with(r, f->status, "server %s, which is to write the result: %s%s", name, why, others)
+                      : refuse_with(r, f->status, "server %s, %s: %s%s", name, l->wish.from, why, others);
 }
 
-static void row_end(const struct asker *a, const struct letter *l, bool well)
+static int refuse_failed(cw_request *r, const struct lead *l)
 {
-    cw_request *r = a->request;
-    cw_request_int(r, "id", a->number);
-    cw_request_text(r, "operation", a->wish.combine);
-    cw_request_text(r, "type", a->wish.mapper);
-    tell_server_id(a->st->s, r, "root", a->root);
-    cw_request_text(r, "file", a->wish.to);
-    cw_request_int(r, "counted", well ? count_of(a->st, l->members) : 0);
-    cw_request_int(r, "members", count_of(a->st, a->members));
-    cw_request_int(r, "attempts", l->attempts);
-    cw_request_int(r, "took_ns", (int64_t)l->took_ns);
-    cw_request_int(r, "records", (int64_t)l->records);
-    cw_request_int(r, "keys", (int64_t)l->keys);
-    cw_request_int(r, "bytes", (int64_t)l->bytes);
-    if (a->cancelled && well) {
+    const struct torus *torus = &l->st->torus;
+    char name[TORUS_TEXT] = "";
+    if (l->cancelled) {
+        return refuse_with(r, -ECANCELED, "it was cancelled");
+    }
+    if (l->refusals > 0) {
+        return refuse_inputs(r, l);
+    }
+    if (l->who >= torus->servers) {
+        return refuse_with(r, l->status, "the run failed: %s", asker_reason(l->status));
+    }
+    torus_format(torus_coord(torus, l->who), name);
+    if (l->at_root) {
+        return refuse_with(r, l->status, "server %s, which is to write the result: %s", name, asker_reason(l->status));
+    }
+    bool hint = l->status == -ECONNRESET && (l->wish.flags & LETTER_WITHOUT) == 0;
+    return refuse_with(r, l->status, "the run failed: server %s: %s%s", name, asker_reason(l->status),
+                       hint ? " (--without goes on without servers that are gone)" : "");
+}
+
+/* Writers that have the result. */
+static unsigned with_result(const struct lead *l)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < stream_words(l->st); i++) {
+        n += (unsigned)__builtin_popcountll(l->writers[i] & ~l->bare[i]);
+    }
+    return n;
+}
+
+static void row_end(const struct lead *l, bool well)
+{
+    const struct stream *st = l->st;
+    cw_request *r = l->request;
+    uint64_t records = 0, keys = 0, bytes = 0;
+    uint32_t attempts = 0;
+    for (cw_server s = 0; s < st->torus.servers; s++) {
+        records += trees_set_has(l->counted, s) ? l->records[s] : 0;
+    }
+    for (unsigned i = 0; i < l->parts; i++) {
+        keys += l->part[i].keys;
+        bytes += l->part[i].bytes;
+        attempts = l->part[i].attempts > attempts ? l->part[i].attempts : attempts;
+    }
+    cw_request_int(r, "id", l->number);
+    cw_request_text(r, "operation", l->wish.combine);
+    cw_request_text(r, "type", l->wish.mapper);
+    cw_request_text(r, "to", to_names[l->to]);
+    if (l->parts == 1 && l->to != LEAD_TO_ALL) {
+        tell_server_id(st->s, r, "root", l->part[0].root);
+    }
+    cw_request_text(r, "file", l->wish.to);
+    cw_request_int(r, "counted", well ? stream_count_of(st, l->counted) : 0);
+    cw_request_int(r, "members", stream_count_of(st, l->members));
+    cw_request_int(r, "parts", l->parts);
+    if (l->to != LEAD_TO_CALLER) {
+        cw_request_int(r, "with_result", well ? with_result(l) : 0);
+    }
+    cw_request_int(r, "attempts", l->attempts + attempts);
+    cw_request_int(r, "took_ns", cw_time_since(cw_now(st->s), l->began).ns);
+    cw_request_int(r, "records", (int64_t)records);
+    if (l->to != LEAD_TO_CALLER) {
+        cw_request_int(r, "keys", (int64_t)keys);
+        cw_request_int(r, "bytes", (int64_t)bytes);
+    }
+    if (l->cancelled && well) {
         cw_request_int(r, "cancelled_late", 1);
     }
 }
 
-static void rows_servers(const struct asker *a, const struct letter *l, bool well)
+static void rows_servers(const struct lead *l, bool well)
 {
     unsigned rows = 0;
     for (unsigned i = 0; i < l->refusals; i++) {
         char why[REASON];
         reason(why, &l->refusal[i]);
-        row_server(a, l->refusal[i].server, "refused", -(int)l->refusal[i].status, why);
+        row_server(l, l->refusal[i].server, "refused", l->refusal[i].status, why);
     }
-    for (cw_server s = 0; s < a->st->torus.servers && well && rows < ROWS_MOST; s++) {
-        if (trees_set_has(a->members, s) && !trees_set_has(l->members, s)) {
-            row_server(a, s, "not counted", -ECONNRESET, asker_reason(-ECONNRESET));
+    for (cw_server s = 0; s < l->st->torus.servers && well && rows < ROWS_MOST; s++) {
+        bool lost = trees_set_has(l->members, s) && !trees_set_has(l->counted, s);
+        if (lost || trees_set_has(l->bare, s)) {
+            row_server(l, s, lost ? "not counted" : "no result", -ECONNRESET, asker_reason(-ECONNRESET));
             rows++;
         }
     }
 }
 
-static void conclude(struct asker *a, int status, const struct letter *l)
+void asker_conclude(struct lead *l)
 {
-    int rc = status < 0 ? refuse_failed(a, status, l) : 0;
-    if (l != NULL) {
-        row_end(a, l, rc == 0);
-        rows_servers(a, l, rc == 0);
+    if (l->taker != NULL) {
+        cw_request_done(l->taker, refuse_failed(l->taker, l));
+        l->taker = NULL;
     }
-    cw_request_done(a->request, rc);
-    asker_free(a);
-}
-
-static void heard(void *context, void *arg, int status, const uint8_t *bytes, uint64_t size,
-                  const struct transport_message *m)
-{
-    struct stream *st = context;
-    struct asker *a = arg;
-    struct letter l;
-    (void)m;
-    if (st->closing) {
+    if (l->request == NULL) {
         return;
     }
-    bool whole = size > 0 && letter_decode(bytes, (size_t)size, &l) == 0 && l.kind == LETTER_ORDERED &&
-                 l.servers == st->torus.servers;
-    conclude(a, status == 0 && !whole ? -EPROTO : status, whole ? &l : NULL);
+    int rc = l->status < 0 ? refuse_failed(l->request, l) : 0;
+    row_end(l, rc == 0);
+    rows_servers(l, rc == 0);
+    cw_request_done(l->request, rc);
+    l->request = NULL;
+}
+
+/* ---- A result for the caller ------------------------------------------------------------------------------------- */
+
+static void give(void *arg, int status, const uint8_t *text, size_t length, bool last)
+{
+    static const char none[] = "";
+    struct lead *l = arg;
+    cw_request *r = l->taker;
+    char *row = malloc((TEXT_ROW + 2) / 3 * 4 + 1);
+    l->taker = NULL;
+    l->moved = cw_now(l->st->s);
+    status = row == NULL ? -ENOMEM : status;
+    if (status < 0) {
+        cw_request_done(r, refuse_with(r, status, "the run failed: %s", asker_reason(status)));
+        lead_fail(l, status, l->st->self, false);
+        free(row);
+        return;
+    }
+    for (size_t at = 0; at < length; at += TEXT_ROW) {
+        base64_encode(text + at, length - at < TEXT_ROW ? length - at : TEXT_ROW, row);
+        cw_request_text(r, "data", row);
+        cw_request_row(r);
+    }
+    const struct collector *c = collector_of_lead(l->st, &l->run);
+    cw_request_int(r, "last", last);
+    cw_request_int(r, "keys", c != NULL ? (int64_t)result_keys(c->result) : 0);
+    cw_request_int(r, "bytes", c != NULL ? (int64_t)result_bytes(c->result) : 0);
+    cw_request_text(r, "data", none);
+    cw_request_done(r, 0);
+    free(row);
+    if (last) {
+        lead_fail(l, 0, CW_SERVER_NONE, false); /* and that is its end */
+    }
+}
+
+int asker_take(struct stream *st, cw_request *r, uint32_t number)
+{
+    struct lead *l = lead_of_number(st, number);
+    struct collector *c = l != NULL && l->state == LEAD_GIVES && !l->over ? collector_of_lead(st, &l->run) : NULL;
+    if (c == NULL || c->state != COLLECTOR_HOLDS) {
+        return refuse_with(r, -ENOENT, "no result of a run %u waits here for its caller", number);
+    }
+    if (l->taker != NULL || result_give(c->result, give, l) < 0) {
+        return refuse_with(r, -EBUSY, "somebody else fetches this result");
+    }
+    l->taker = r;
+    l->moved = cw_now(st->s);
+    return 1;
 }
 
 /* ---- Words ------------------------------------------------------------------------------------------------------- */
 
-static const char usage[] = "expected: run from=FILE to=SERVER:FILE [map=MAPPER] [combine=COMBINE] [top=N] "
-                            "[partitions=N] [of=SERVER].. [without=1] [limit_ms=N]";
+static const char usage[] = "expected: run from=FILE to=SERVER:FILE|each:FILE|all:FILE|- [map=] [combine=] [top=] "
+                            "[partitions=] [of=SERVER].. [without=1] [limit_ms=]";
 
 static int read_name(cw_request *r, const char *option, const char *name, char out[static LETTER_NAME_MOST + 1])
 {
@@ -248,14 +285,41 @@ static int read_server_of(const struct stream *st, cw_request *r, const char *wo
     return 0;
 }
 
-static int read_to(const struct stream *st, cw_request *r, const char *value, struct asker *a)
+/* SERVER:FILE, which may come again for another server, each:FILE, all:FILE, or -. */
+static int read_to(const struct stream *st, cw_request *r, const char *value, struct lead *l)
 {
     size_t length = strcspn(value, ":");
-    int rc = read_server_of(st, r, value, length, &a->root);
-    if (rc == 0 && value[length] != ':') {
-        return refuse_request(r, "to: expected SERVER:FILE, as 0,0,0:top.txt; not '%.80s'", value);
+    bool each = strncmp(value, "each:", 5) == 0, all = strncmp(value, "all:", 4) == 0, first = l->wish.to[0] == '\0';
+    enum lead_to to = each ? LEAD_TO_EACH : all ? LEAD_TO_ALL : LEAD_TO_SERVERS;
+    char name[LETTER_NAME_MOST + 1];
+    cw_server s = CW_SERVER_NONE;
+    if (strcmp(value, "-") == 0 && first) {
+        l->to = LEAD_TO_CALLER;
+        l->wish.flags |= LETTER_CALLER;
+        snprintf(l->wish.to, sizeof l->wish.to, "-");
+        return 0;
     }
-    return rc < 0 ? rc : read_name(r, "to", value + length + 1, a->wish.to);
+    if (!first && (to != l->to || to != LEAD_TO_SERVERS)) {
+        return refuse_request(
+            r, "to: several results are SERVER:FILE, of one name; each:FILE, all:FILE and - stand alone");
+    }
+    if (value[length] != ':') {
+        return refuse_request(r, "to: expected SERVER:FILE, each:FILE, all:FILE or -, as 0,0,0:top.txt; not '%.80s'",
+                              value);
+    }
+    int rc = each || all ? 0 : read_server_of(st, r, value, length, &s);
+    rc = rc < 0 ? rc : read_name(r, "to", value + length + 1, name);
+    if (rc == 0 && !first && strcmp(name, l->wish.to) != 0) {
+        return refuse_request(r, "to: the parts of a result have one name; not '%s' and '%s'", l->wish.to, name);
+    }
+    if (rc == 0) {
+        l->to = to;
+        memcpy(l->wish.to, name, sizeof name);
+    }
+    if (rc == 0 && s != CW_SERVER_NONE) {
+        trees_set_add(l->writers, s);
+    }
+    return rc;
 }
 
 static int read_mapper(cw_request *r, const char *word, struct wish *w)
@@ -294,15 +358,15 @@ static int read_number(cw_request *r, const char *option, const char *word, uint
     return 0;
 }
 
-static int read_word(const struct stream *st, cw_request *r, const char *word, struct asker *a)
+static int read_word(const struct stream *st, cw_request *r, const char *word, struct lead *l)
 {
-    struct wish *w = &a->wish;
+    struct wish *w = &l->wish;
     const char *value;
     if ((value = words_value(word, "from")) != NULL) {
         return read_name(r, "from", value, w->from);
     }
     if ((value = words_value(word, "to")) != NULL) {
-        return read_to(st, r, value, a);
+        return read_to(st, r, value, l);
     }
     if ((value = words_value(word, "map")) != NULL) {
         return read_mapper(r, value, w);
@@ -323,7 +387,7 @@ static int read_word(const struct stream *st, cw_request *r, const char *word, s
         cw_server s = 0;
         int rc = read_server_of(st, r, value, strlen(value), &s);
         if (rc == 0) {
-            trees_set_add(a->members, s);
+            trees_set_add(l->members, s);
         }
         return rc;
     }
@@ -334,110 +398,101 @@ static int read_word(const struct stream *st, cw_request *r, const char *word, s
     return refuse_request(r, "%s; not '%.80s'", usage, word);
 }
 
-static int read_words(const struct stream *st, cw_request *r, int argc, const char *const *argv, struct asker *a)
+/* Who contributes and who writes, where that was not said; and how many partitions there are. */
+static void fill(const struct stream *st, struct lead *l)
 {
-    *a = (struct asker){.root = CW_SERVER_NONE, .wish = {.mapper = "words", .combine = "sum"}};
-    a->wish.partitions = STREAM_PARTITIONS;
-    a->wish.limit_ms = (uint32_t)(STREAM_LIMIT.ns / CW_MS(1).ns);
+    size_t bytes = stream_words(st) * sizeof *l->members;
+    for (cw_server s = 0; s < st->torus.servers && stream_count_of(st, l->members) == s; s++) {
+        trees_set_add(l->members, s); /* nobody is named: all */
+    }
+    if (l->to == LEAD_TO_EACH || l->to == LEAD_TO_ALL) {
+        memcpy(l->writers, l->members, bytes);
+    }
+    uint32_t roots = l->to == LEAD_TO_SERVERS || l->to == LEAD_TO_EACH ? stream_count_of(st, l->writers) : 1;
+    uint32_t each = (uint32_t)CW_LINK_COUNT * ((STREAM_PARTS + roots - 1) / roots);
+    uint32_t wanted = l->wish.partitions != 0 ? l->wish.partitions : roots * each;
+    wanted = wanted < LETTER_PARTITIONS_MOST ? wanted : LETTER_PARTITIONS_MOST;
+    l->wish.partitions = wanted > roots ? wanted : roots;
+}
+
+static int read_words(const struct stream *st, cw_request *r, int argc, const char *const *argv, struct lead *l)
+{
+    l->wish = (struct wish){.mapper = "words", .combine = "sum"};
+    l->wish.limit_ms = (uint32_t)(STREAM_LIMIT.ns / CW_MS(1).ns);
     int rc = 0;
     for (int i = 1; i < argc && rc == 0; i++) {
-        rc = read_word(st, r, argv[i], a);
+        rc = read_word(st, r, argv[i], l);
     }
-    if (rc == 0 && (a->wish.from[0] == '\0' || a->wish.to[0] == '\0')) {
+    if (rc == 0 && (l->wish.from[0] == '\0' || l->wish.to[0] == '\0')) {
         return refuse_request(r, "%s", usage);
     }
-    for (cw_server s = 0; s < st->torus.servers && rc == 0 && count_of(st, a->members) == s; s++) {
-        trees_set_add(a->members, s); /* nobody is named: all */
+    if (rc == 0 && l->wish.top > 0 && (l->to == LEAD_TO_EACH || stream_count_of(st, l->writers) > 1)) {
+        return refuse_request(r, "top is of one result: to=SERVER:FILE, all:FILE or -");
     }
     return rc;
 }
 
 /* ---- Commands ---------------------------------------------------------------------------------------------------- */
 
-static int say(struct asker *a, struct letter *l, bool request)
-{
-    struct stream *st = a->st;
-    uint8_t bytes[LETTER_BYTES_MOST];
-    l->servers = st->torus.servers;
-    l->wish = a->wish;
-    memcpy(l->members, a->members, sizeof l->members);
-    letter_encode(l, bytes);
-    const struct transport_data data = {.bytes = bytes, .size = letter_size(l)};
-    const struct transport_send_options options = {TRANSPORT_SEND_INIT, .flags = TRANSPORT_COPY,
-                                                   .timeout = request ? STREAM_PATIENCE : CW_NS(0)};
-    cw_to to = to_server(st->s, AGGREGATE_JOB, AGGREGATE_PORT_STREAM_CALL, a->root);
-    int64_t id = request ? transport_request(st->call, &to, &data, &options, heard, a)
-                         : transport_send(st->call, &to, &data, &options, NULL, NULL);
-    a->id = request ? id : a->id;
-    return id < 0 ? (int)id : 0;
-}
-
 int asker_command(struct stream *st, cw_request *r, int argc, const char *const *argv, uint32_t number)
 {
-    struct asker words;
-    int rc = read_words(st, r, argc, argv, &words);
-    if (rc < 0) {
-        return rc;
+    if (st->lead_count >= STREAM_LEADS) {
+        return refuse_with(r, -EBUSY, "%d runs are under way from here; wait until one ends", STREAM_LEADS);
     }
-    if (st->asker_count >= STREAM_ASKERS) {
-        return refuse_with(r, -EBUSY, "%d runs are under way from here; wait until one ends", STREAM_ASKERS);
-    }
-    struct asker *a = malloc(sizeof *a);
-    if (a == NULL) {
+    struct lead *l = lead_make(st);
+    if (l == NULL) {
         return -ENOMEM;
     }
-    *a = words;
-    a->st = st;
-    a->request = r;
-    a->number = number;
-    a->wish.desk_life = st->life;
-    a->wish.desk_number = number;
-    a->began = cw_now(st->s);
-    list_push_back(&st->askers, &a->link);
-    st->asker_count++;
-    struct letter l = {.kind = LETTER_ORDER};
-    rc = say(a, &l, true);
+    int rc = read_words(st, r, argc, argv, l);
     if (rc < 0) {
-        rc = refuse_failed(a, rc, NULL);
-        asker_free(a);
+        lead_free(l);
+        return rc;
     }
-    return rc < 0 ? rc : 1;
+    fill(st, l);
+    l->request = r;
+    l->number = number;
+    lead_begin(st, l);
+    return 1;
 }
 
 int asker_cancel(struct stream *st, uint32_t number)
 {
-    struct asker *a = find(st, number);
-    if (a == NULL) {
+    struct lead *l = lead_of_number(st, number);
+    if (l == NULL) {
         return -ENOENT;
     }
-    struct letter l = {.kind = LETTER_CANCEL};
-    a->cancelled = true;
-    return say(a, &l, false);
+    lead_cancel(l);
+    return 0;
 }
 
 void asker_status(const struct stream *st, cw_request *r, bool *first)
 {
-    for (struct list_node *n = list_first(&st->askers); n != NULL; n = list_next(&st->askers, n)) {
-        const struct asker *a = container_of(n, struct asker, link);
+    static const char *const states[] = {"inputs are read", "roots collect", "results get their names",
+                                         "the caller fetches it"};
+    for (struct list_node *n = list_first(&st->leads); n != NULL; n = list_next(&st->leads, n)) {
+        const struct lead *l = (const struct lead *)(const void *)n;
+        unsigned held = 0;
+        for (unsigned i = 0; i < l->parts; i++) {
+            held += l->part[i].state == LEAD_PART_HELD;
+        }
         if (!*first) {
             cw_request_row(r);
         }
         *first = false;
-        cw_request_int(r, "id", a->number);
+        cw_request_int(r, "id", l->number);
         cw_request_text(r, "role", "desk");
-        tell_server_id(st->s, r, "root", a->root);
-        cw_request_text(r, "name", a->wish.to);
-        cw_request_text(r, "operation", a->wish.combine);
-        cw_request_text(r, "type", a->wish.mapper);
-        cw_request_text(r, "state", a->cancelled ? "is cancelled" : "runs");
-        cw_request_int(r, "members", count_of(st, a->members));
-        cw_request_int(r, "took_ns", cw_time_since(cw_now(st->s), a->began).ns);
-    }
-}
-
-void asker_close(struct stream *st)
-{
-    while (!list_is_empty(&st->askers)) { /* their requests are answered by the runtime */
-        asker_free(container_of(list_first(&st->askers), struct asker, link));
+        if (l->parts == 1) {
+            tell_server_id(st->s, r, "root", l->part[0].root);
+        }
+        cw_request_text(r, "name", l->wish.to);
+        cw_request_text(r, "to", to_names[l->to]);
+        cw_request_text(r, "operation", l->wish.combine);
+        cw_request_text(r, "type", l->wish.mapper);
+        cw_request_text(r, "state", l->cancelled ? "is cancelled" : states[l->state]);
+        cw_request_int(r, "members", stream_count_of(st, l->members));
+        cw_request_int(r, "parts", l->parts);
+        cw_request_int(r, "held_parts", held);
+        cw_request_int(r, "took_ns", cw_time_since(cw_now(st->s), l->began).ns);
+        stream_tell_set(st, r, "waits_for", l->silent);
     }
 }

@@ -24,14 +24,25 @@ struct collector *collector_of_run(struct stream *st, const struct run_name *run
     return NULL;
 }
 
-cw_server collector_first(const struct collector *c, const uint64_t *set)
+struct collector *collector_of_lead(struct stream *st, const struct run_name *lead)
 {
-    for (cw_server s = 0; s < c->st->torus.servers; s++) {
-        if (trees_set_has(set, s)) {
-            return s;
+    for (struct list_node *n = list_first(&st->collectors); n != NULL; n = list_next(&st->collectors, n)) {
+        if (run_name_equal(&collector_at(n)->lead, lead)) {
+            return collector_at(n);
         }
     }
-    return CW_SERVER_NONE;
+    return NULL;
+}
+
+bool collector_has_name(const struct stream *st, const struct run_name *lead, const char *to)
+{
+    for (struct list_node *n = list_first(&st->collectors); n != NULL; n = list_next(&st->collectors, n)) {
+        const struct collector *c = collector_at(n);
+        if ((c->wish.flags & LETTER_CALLER) == 0 && !run_name_equal(&c->lead, lead) && strcmp(c->wish.to, to) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void collector_moved(struct collector *c)
@@ -39,9 +50,97 @@ void collector_moved(struct collector *c)
     c->moved = cw_now(c->st->s);
 }
 
+/* ---- The beginning ----------------------------------------------------------------------------------------------- */
+
+static int check(struct stream *st, const struct letter *l)
+{
+    struct combine combine;
+    const struct collector *before = collector_of_lead(st, &l->run);
+    bool writes = (l->wish.flags & LETTER_CALLER) == 0;
+    unsigned count = 0;
+    if (l->servers != st->torus.servers || combine_read(l->wish.combine, &combine) < 0 || l->wish.top > BEST_MOST ||
+        (writes && l->wish.to[0] == '\0') || stream_first(st, l->members) == CW_SERVER_NONE) {
+        return -EPROTO;
+    }
+    if (before != NULL && before->round >= l->attempt) {
+        return -ESTALE;
+    }
+    if (writes && (st->host == NULL || st->folder[0] == '\0')) {
+        return -EOPNOTSUPP;
+    }
+    if (writes && (collector_has_name(st, &l->run, l->wish.to) || copy_has_name(st, &l->run, l->wish.to))) {
+        return -EBUSY;
+    }
+    for (struct list_node *n = list_first(&st->collectors); n != NULL; n = list_next(&st->collectors, n)) {
+        count++;
+    }
+    return count < STREAM_RUNS ? 0 : -ENOBUFS;
+}
+
+static struct collector *make(struct stream *st)
+{
+    enum { SETS = 5 };
+    size_t words = stream_words(st);
+    struct collector *c = calloc(1, sizeof *c);
+    uint64_t *sets = calloc(SETS * words, sizeof *sets);
+    if (c == NULL || sets == NULL) {
+        free(c);
+        free(sets);
+        return NULL;
+    }
+    c->st = st;
+    c->members = sets;
+    c->dead = sets + words;
+    c->involved = sets + 2 * words;
+    c->silent = sets + 3 * words;
+    c->copies = sets + 4 * words;
+    c->who = CW_SERVER_NONE;
+    c->pause = STREAM_PAUSE_FIRST;
+    c->run = (struct run_name){st->self, st->life, ++st->numbers};
+    return c;
+}
+
+static void collector_free(struct collector *c);
+
+int collector_open(struct stream *st, const struct letter *l, const struct transport_reply_to *reply)
+{
+    size_t bytes = stream_words(st) * sizeof *l->members;
+    int rc = check(st, l);
+    if (rc == 0) {
+        collector_drop(st, &l->run, l->attempt - 1); /* of an earlier round nothing counts (aggregate rule 25) */
+    }
+    struct collector *c = rc < 0 ? NULL : make(st);
+    if (c == NULL) {
+        return rc < 0 ? rc : -ENOBUFS;
+    }
+    c->lead = l->run;
+    c->round = l->attempt;
+    c->wish = l->wish;
+    c->first = l->first;
+    c->count = l->count;
+    c->bytes = l->bytes;
+    memcpy(c->members, l->members, bytes);
+    memcpy(c->copies, l->others, bytes);
+    c->result = result_open(st, c, &c->wish, c->first, c->count);
+    list_push_back(&st->collectors, &c->link);
+    if (c->result == NULL) {
+        collector_free(c);
+        return -ENOBUFS;
+    }
+    c->reply = *reply;
+    c->asked = true;
+    c->state = COLLECTOR_PAUSES;
+    c->next = c->heard = cw_now(st->s);
+    collector_moved(c);
+    stream_note(st, STREAM_COUNT_BEGUN, 1);
+    stream_soon(st);
+    stream_wake(st);
+    return 0;
+}
+
 /* ---- The end ----------------------------------------------------------------------------------------------------- */
 
-void collector_free(struct collector *c)
+static void collector_free(struct collector *c)
 {
     if (c->junction != NULL) {
         junction_free(c->junction);
@@ -51,63 +150,49 @@ void collector_free(struct collector *c)
     }
     list_remove(&c->link);
     free(c->members); /* and the sets behind it */
-    free(c->request);
-    free(c->records);
     free(c);
 }
 
-/* Everybody forgets the run; who does not hear of it asks, and is told that it is over. */
-static void tell_all(struct collector *c, int status)
+/* All attempts are over; who does not hear of it asks, and is told. */
+static void tell_junctions(struct collector *c, int status)
 {
     struct stream *st = c->st;
     struct letter l = {.kind = LETTER_END, .run = c->run, .attempt = c->attempt, .status = (uint16_t)-status};
     for (cw_server s = 0; s < st->torus.servers; s++) {
-        bool knows = trees_set_has(c->members, s) || trees_set_has(c->involved, s);
-        if (s != st->self && knows && stream_sees(st, s)) {
+        if (s != st->self && trees_set_has(c->involved, s) && stream_sees(st, s)) {
             (void)stream_say(st, s, &l);
         }
     }
-    struct task *own = task_find(st, &c->run);
+    memset(c->involved, 0, stream_words(st) * sizeof *c->involved);
     if (c->junction != NULL) {
         junction_free(c->junction);
         c->junction = NULL;
     }
-    if (own != NULL) {
-        task_drop(own);
-    }
 }
 
-static void tell_desk(const struct collector *c, int status, cw_server who)
+static void tell_lead(struct collector *c, int status, cw_server who)
 {
-    struct stream *st = c->st;
-    struct letter l = {.kind = LETTER_ORDERED, .run = c->run, .attempt = c->attempt, .who = who};
-    l.attempts = c->attempt;
-    l.took_ns = (uint64_t)cw_time_since(cw_now(st->s), c->began).ns;
-    for (cw_server s = 0; s < st->torus.servers; s++) {
-        l.records += trees_set_has(c->counted, s) ? c->records[s] : 0;
+    struct letter l = {.kind = LETTER_ORDERED, .run = c->lead, .attempt = c->round, .who = who};
+    if (!c->asked) {
+        return;
     }
-    l.keys = c->result != NULL ? result_keys(c->result) : 0;
-    l.bytes = c->result != NULL ? result_bytes(c->result) : 0;
-    l.servers = st->torus.servers;
-    l.refusals = c->refusals;
-    memcpy(l.refusal, c->refusal, sizeof l.refusal);
-    CHECK(stream_words(st) <= MESSAGE_SET_WORDS); /* stream_open() refuses a larger torus */
-    memcpy(l.members, c->counted, stream_words(st) * sizeof *l.members);
-    stream_answer(st, &c->reply, status, &l);
+    c->asked = false;
+    l.attempts = c->attempt;
+    l.keys = result_keys(c->result);
+    l.bytes = result_bytes(c->result);
+    stream_answer(c->st, &c->reply, status, &l);
 }
 
 void collector_end(struct collector *c, int status, cw_server who)
 {
-    struct stream *st = c->st;
-    muster_forget(c);
-    tell_all(c, status);
-    tell_desk(c, status, who);
-    stream_note(st, status == 0 ? STREAM_COUNT_DONE : STREAM_COUNT_FAILED, 1);
+    tell_junctions(c, status);
+    tell_lead(c, status, who);
+    stream_note(c->st, status == 0 ? STREAM_COUNT_DONE : STREAM_COUNT_FAILED, 1);
     collector_free(c);
 }
 
 /* The same with the next tick, for those that may not end it themselves. */
-static void fail_soon(struct collector *c, int status, cw_server who)
+void collector_blame(struct collector *c, int status, cw_server who)
 {
     if (c->status == 0) {
         c->status = status;
@@ -116,54 +201,29 @@ static void fail_soon(struct collector *c, int status, cw_server who)
     stream_soon(c->st);
 }
 
-/* ---- Who contributes --------------------------------------------------------------------------------------------- */
-
-/* A contributor is gone. False: the run has ended. */
-static bool lose(struct collector *c, cw_server server)
+void collector_drop(struct stream *st, const struct run_name *lead, uint32_t round)
 {
-    if ((c->wish.flags & LETTER_WITHOUT) == 0) {
-        collector_end(c, -ECONNRESET, server);
-        return false;
-    }
-    stream_set_remove(c->counted, server);
-    c->keep = STREAM_MUTANT(KEPT); /* what is whole has its records in it, and the rest would not (aggregate rule 25) */
-    if (collector_first(c, c->counted) == CW_SERVER_NONE) {
-        collector_end(c, -ECONNRESET, server);
-        return false;
-    }
-    return true;
-}
-
-/* ---- The desk wants it no more ----------------------------------------------------------------------------------- */
-
-static struct collector *of_desk(struct stream *st, cw_server desk, const struct wish *w)
-{
-    for (struct list_node *n = list_first(&st->collectors); n != NULL; n = list_next(&st->collectors, n)) {
+    for (struct list_node *n = list_first(&st->collectors), *next; n != NULL; n = next) {
         struct collector *c = collector_at(n);
-        if (c->desk == desk && c->wish.desk_life == w->desk_life && c->wish.desk_number == w->desk_number) {
-            return c;
+        next = list_next(&st->collectors, n);
+        bool given = c->state == COLLECTOR_HOLDS && (c->wish.flags & LETTER_CALLER) != 0;
+        if (run_name_equal(&c->lead, lead) && (round == 0 || c->round <= round) && c->state != COLLECTOR_NAMES) {
+            collector_end(c, given ? 0 : -ECANCELED, CW_SERVER_NONE);
         }
     }
-    return NULL;
 }
 
-/* A result that is being written may get its name all the same. */
-static void cancel(struct collector *c)
+int collector_commit(struct stream *st, const struct letter *l, const struct transport_reply_to *reply)
 {
-    c->cancelled = true;
-    if (c->state == COLLECTOR_WRITES) {
-        result_give_up(c->result);
-    } else {
-        collector_end(c, -ECANCELED, CW_SERVER_NONE);
+    struct collector *c = collector_of_lead(st, &l->run);
+    if (c == NULL || c->round != l->attempt || c->state != COLLECTOR_HOLDS) {
+        return -ESTALE;
     }
-}
-
-void collector_cancel(struct stream *st, const struct letter *l, cw_server desk)
-{
-    struct collector *c = of_desk(st, desk, &l->wish);
-    if (c != NULL && !c->cancelled) {
-        cancel(c);
-    }
+    c->reply = *reply;
+    c->asked = true;
+    c->state = COLLECTOR_NAMES;
+    result_commit(c->result);
+    return 0;
 }
 
 /* ---- Attempts ---------------------------------------------------------------------------------------------------- */
@@ -194,7 +254,7 @@ static bool is_final(int status)
 void collector_void(struct collector *c, uint32_t attempt, int status, cw_server who)
 {
     if (attempt == c->attempt && is_final(status)) {
-        fail_soon(c, status, who);
+        collector_blame(c, status, who);
     } else if (attempt == c->attempt) {
         give_up_attempt(c);
     }
@@ -208,7 +268,8 @@ static bool look_around(struct collector *c)
     for (cw_server s = 0; s < st->torus.servers; s++) {
         if (!stream_sees(st, s)) {
             trees_set_add(c->dead, s);
-            if (trees_set_has(c->counted, s) && !lose(c, s)) {
+            if (trees_set_has(c->members, s)) {
+                collector_end(c, -ECONNRESET, s);
                 return false;
             }
         }
@@ -222,9 +283,10 @@ static uint32_t block_bytes(const struct collector *c, unsigned depth)
     enum { LEAST = 4096, PART = 300 };
     uint64_t members = 0;
     for (size_t i = 0; i < stream_words(c->st); i++) {
-        members += (uint64_t)__builtin_popcountll(c->counted[i]);
+        members += (uint64_t)__builtin_popcountll(c->members[i]);
     }
-    uint64_t bytes = c->bytes / members / ((uint64_t)PART * (depth + 1));
+    uint64_t mine = c->bytes / c->wish.partitions * c->count;
+    uint64_t bytes = mine / members / ((uint64_t)PART * (depth + 1));
     return bytes < LEAST ? LEAST : bytes > STREAM_BLOCK ? STREAM_BLOCK : (uint32_t)bytes;
 }
 
@@ -262,37 +324,26 @@ static void begin(struct collector *c)
         collector_end(c, -ENOBUFS, st->self);
         return;
     }
-    const struct plan_question question = {&st->torus, st->trees, st->self, c->counted, c->dead};
+    const struct plan_question question = {&st->torus, st->trees, st->self, c->members, c->dead};
     int rc = plan_make(&plan, &question, st->self, c->involved, &lost);
-    if (rc == -ENETUNREACH) {
-        if (lose(c, lost)) {
-            c->state = COLLECTOR_PAUSES;
-            c->next = cw_now(st->s);
-            stream_soon(st);
-        }
+    if (rc < 0) {
+        collector_end(c, rc == -ENETUNREACH ? -ECONNRESET : -ENOBUFS, rc == -ENETUNREACH ? lost : st->self);
         return;
     }
-    if (rc == 0 && !c->keep) {
-        result_drop(c->result);
-        c->result = result_open(st, c, &c->wish);
-    }
-    if (rc < 0 || c->result == NULL) {
-        collector_end(c, -ENOBUFS, st->self);
-        return;
-    }
-    c->keep = true;
     c->taken = 0;
     result_cut(c->result);
     c->attempt++;
     c->each = c->each != 0 ? c->each : block_bytes(c, plan.depth);
     stream_note(st, STREAM_COUNT_ATTEMPTS, 1);
-    struct letter l = {.kind = LETTER_ANNOUNCE, .run = c->run, .attempt = c->attempt, .wish = c->wish};
+    struct letter l = {.kind = LETTER_ANNOUNCE, .run = c->run, .lead = c->lead, .attempt = c->attempt};
+    l.wish = c->wish;
     l.partitions = c->wish.partitions;
     l.each = c->each;
+    l.open = c->count == c->wish.partitions ? STREAM_OPEN : 1; /* several roots share the links */
     l.servers = st->torus.servers;
     CHECK(stream_words(st) <= MESSAGE_SET_WORDS); /* stream_open() refuses a larger torus */
-    memcpy(l.members, c->counted, stream_words(st) * sizeof *l.members);
-    memcpy(l.dead, c->dead, stream_words(st) * sizeof *l.dead);
+    memcpy(l.members, c->members, stream_words(st) * sizeof *l.members);
+    memcpy(l.others, c->dead, stream_words(st) * sizeof *l.others);
     rc = junction_begin(st, &l, c);
     if (rc < 0) {
         collector_end(c, rc, st->self);
@@ -316,7 +367,9 @@ void collector_announced(struct collector *c, uint32_t attempt, cw_server from, 
         }
         return;
     case -ESTALE: /* it has no such task: it has restarted; and whoever contributes nothing is asked again */
-        if (!trees_set_has(c->counted, from) || lose(c, from)) {
+        if (trees_set_has(c->members, from)) {
+            collector_end(c, -ECONNRESET, from);
+        } else {
             give_up_attempt(c);
         }
         return;
@@ -343,12 +396,8 @@ void collector_probed(struct collector *c, uint32_t attempt, cw_server from, int
 
 void collector_down(struct collector *c, cw_server server)
 {
-    if (server == c->desk && server != c->st->self) {
-        cancel(c); /* nobody wants it any more */
-        return;
-    }
-    if (c->state == COLLECTOR_PREPARES) {
-        muster_down(c, server);
+    if (server == c->lead.root && server != c->st->self) {
+        collector_end(c, -ECANCELED, CW_SERVER_NONE); /* nobody wants it any more */
     } else if (trees_set_has(c->involved, server)) {
         give_up_attempt(c);
     }
@@ -360,13 +409,13 @@ void collector_down(struct collector *c, cw_server server)
 static void deal(struct collector *c)
 {
     struct junction *j = c->junction;
-    for (uint32_t p = 0; p < c->wish.partitions && j != NULL && !j->broken; p++) {
+    for (uint32_t p = c->first; p < c->first + c->count && j != NULL && !j->broken; p++) {
         if (result_whole(c->result, p) || (j->opened[p / 64] >> p % 64 & 1) != 0) {
             continue;
         }
         cw_link best = CW_LINK_COUNT;
         for (cw_link tree = 0; tree < CW_LINK_COUNT; tree++) {
-            if (j->plan.tree[tree].in && j->open[tree] < STREAM_OPEN &&
+            if (j->plan.tree[tree].in && j->open[tree] < j->open_most &&
                 (best == CW_LINK_COUNT || j->open[tree] < j->open[best])) {
                 best = tree;
             }
@@ -375,7 +424,7 @@ static void deal(struct collector *c)
             return;
         }
         if (junction_open(j, best, p) < 0) {
-            fail_soon(c, -ENOBUFS, c->st->self);
+            collector_blame(c, -ENOBUFS, c->st->self);
             return;
         }
         junction_sweep(j); /* where nobody is below, it is whole at once */
@@ -392,22 +441,23 @@ void collector_take(struct collector *c, uint32_t partition, const uint8_t *byte
         collector_moved(c);
     }
     if (rc < 0) {
-        fail_soon(c, rc == -ENOBUFS ? -EFBIG : rc, c->st->self);
+        collector_blame(c, rc == -ENOBUFS ? -EFBIG : rc, c->st->self);
         return;
     }
     if (last) {
         c->pause = STREAM_PAUSE_FIRST;
-        c->finished = result_count(c->result) == c->wish.partitions;
+        c->finished = result_count(c->result) == c->count;
         stream_soon(c->st);
     }
 }
 
-void collector_written(struct collector *c, int status)
+void collector_written(struct collector *c, int status, bool named)
 {
     if (status < 0) {
-        fail_soon(c, status, c->st->self);
+        collector_blame(c, status, c->st->self);
     } else {
         c->written = true;
+        c->named = named;
         stream_soon(c->st);
     }
 }
@@ -428,49 +478,41 @@ static void probe(struct collector *c)
     }
 }
 
-/* All inputs are ready, or cannot be. */
-static void all_prepared(struct collector *c)
+/* All partitions are whole: nobody else is needed any more. */
+static void write(struct collector *c)
 {
-    if (c->refusals > 0) {
-        collector_end(c, -(int)c->refusal[0].status, c->refusal[0].server);
-    } else if (collector_first(c, c->counted) == CW_SERVER_NONE) {
-        collector_end(c, -ENETUNREACH, CW_SERVER_NONE);
-    } else {
-        begin(c);
+    tell_junctions(c, 0);
+    c->state = COLLECTOR_WRITES;
+    if ((c->wish.flags & LETTER_CALLER) != 0) {
+        c->state = COLLECTOR_HOLDS;
+        tell_lead(c, 0, CW_SERVER_NONE);
+        return;
+    }
+    const struct letter l = {.kind = LETTER_COLLECTED, .run = c->lead, .attempt = c->round};
+    (void)stream_say(c->st, c->lead.root, &l); /* who does not hear of it waits for the result */
+    result_write(c->result);
+}
+
+/* The lead may have been forgotten, or have restarted. */
+static void ask_lead(struct collector *c)
+{
+    struct stream *st = c->st;
+    const struct letter l = {.kind = LETTER_PROBE, .run = c->lead};
+    if (c->lead.root != st->self && cw_time_due(cw_time_add(c->heard, STREAM_ASK_EVERY), cw_now(st->s))) {
+        c->heard = cw_now(st->s);
+        (void)stream_say(st, c->lead.root, &l);
     }
 }
 
-void collector_tick(struct collector *c)
+/* While attempts are under way. */
+static void tick_attempt(struct collector *c)
 {
     cw_time now = cw_now(c->st->s);
-    if (c->written) {
-        collector_end(c, 0, CW_SERVER_NONE);
-        return;
-    }
-    if (c->status < 0) {
-        collector_end(c, c->status, c->who);
-        return;
-    }
-    if (c->state == COLLECTOR_PREPARES) {
-        if (c->awaited == 0) {
-            all_prepared(c);
-        }
-        return;
-    }
-    if (c->finished && c->state == COLLECTOR_RUNS) {
-        c->state = COLLECTOR_WRITES;
-        junction_free(c->junction);
-        c->junction = NULL;
-        result_write(c->result);
-    }
-    if (c->state == COLLECTOR_WRITES) {
-        return;
-    }
-    if (c->junction != NULL && c->junction->broken && c->status == 0) {
+    if (c->junction != NULL && c->junction->broken) {
         collector_void(c, c->attempt, c->junction->cause, c->junction->who);
     }
     if (cw_time_due(cw_time_add(c->moved, CW_MS((int64_t)c->wish.limit_ms)), now)) {
-        collector_end(c, -ETIMEDOUT, collector_first(c, c->silent));
+        collector_end(c, -ETIMEDOUT, stream_first(c->st, c->silent));
         return;
     }
     if (c->state == COLLECTOR_PAUSES && cw_time_due(c->next, now)) {
@@ -486,9 +528,56 @@ void collector_tick(struct collector *c)
     deal(c);
 }
 
+void collector_tick(struct collector *c)
+{
+    ask_lead(c);
+    if (c->status < 0) {
+        collector_end(c, c->status, c->who);
+        return;
+    }
+    if (c->named) {
+        collector_end(c, 0, CW_SERVER_NONE);
+        return;
+    }
+    if (c->finished && c->state == COLLECTOR_RUNS) {
+        write(c);
+    }
+    if (c->written && c->state == COLLECTOR_WRITES) {
+        c->state = COLLECTOR_HOLDS;
+        tell_lead(c, 0, CW_SERVER_NONE);
+    }
+    if (c->state == COLLECTOR_PAUSES || c->state == COLLECTOR_ANNOUNCES || c->state == COLLECTOR_RUNS) {
+        tick_attempt(c);
+    }
+}
+
 cw_span collector_due(const struct collector *c)
 {
     return c->state == COLLECTOR_PAUSES ? cw_time_since(c->next, cw_now(c->st->s)) : STREAM_TICK;
+}
+
+/* ---- What is seen ------------------------------------------------------------------------------------------------ */
+
+void collector_status(const struct collector *c, cw_request *r)
+{
+    static const char *const states[] = {"pauses",         "announced",           "runs", "result is written",
+                                         "result is held", "result gets its name"};
+    const struct stream *st = c->st;
+    cw_request_text(r, "role", "root");
+    tell_server_id(st->s, r, "root", st->self);
+    cw_request_int(r, "job", AGGREGATE_JOB);
+    cw_request_text(r, "name", c->wish.to);
+    cw_request_text(r, "operation", c->wish.combine);
+    cw_request_text(r, "type", c->wish.mapper);
+    cw_request_text(r, "state", states[c->state]);
+    cw_request_int(r, "attempts", c->attempt);
+    cw_request_int(r, "bytes", (int64_t)c->bytes);
+    cw_request_int(r, "still_ns", cw_time_since(cw_now(st->s), c->moved).ns);
+    cw_request_int(r, "settled_bytes", (int64_t)(c->bytes * result_count(c->result) / c->count));
+    cw_request_int(r, "partitions", c->count);
+    cw_request_int(r, "settled_partitions", result_count(c->result));
+    cw_request_int(r, "members", stream_count_of(st, c->members));
+    stream_tell_set(st, r, "waits_for", c->silent);
 }
 
 void collector_close(struct stream *st)

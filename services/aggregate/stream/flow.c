@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * flow.c - one partition at one server. Its inputs are the children of the tree and the server's own task, each with
- * room of its own for two blocks: a merge whose inputs share room comes to a stop when one of them fills what another
+ * room of its own for some blocks: a merge whose inputs share room comes to a stop when one of them fills what another
  * one, which is waited for, needs.
+ *
+ * A block that may be sent waits while STREAM_LENT bytes of blocks are on their way to that neighbour already. All
+ * links carry blocks both ways, and credit stands behind them: with all that there is credit for in the queues of the
+ * links, credit would come as late as the last of it, and links would be idle a third of the time.
  */
 #include "base/check.h"
 #include "services/aggregate/sorted/merge.h"
@@ -16,10 +20,10 @@
 struct slot {
     size_t size;
     bool here, last;
-    uint8_t bytes[STREAM_BLOCK];
+    uint8_t *longer; /* the block, when a record makes it longer than those of this run */
 };
 
-/* Blocks are numbered from 0 on. Block n is in slot n % STREAM_WINDOW. */
+/* Blocks are numbered from 0 on. Block n is in slot n % window. */
 struct input {
     cw_link child;  /* CW_LINK_SELF: the server's own task */
     uint32_t taken; /* blocks that were merged and are gone */
@@ -27,9 +31,10 @@ struct input {
     bool telling;   /* that is on its way: the next GRANT waits */
     bool lent;      /* the merge has block `taken` */
     bool ended;
-    struct source *source; /* of the own task */
-    bool reading;          /* and work for it is under way */
-    struct slot *slot;     /* [STREAM_WINDOW] of a child */
+    struct source *source;                /* of the own task */
+    bool reading;                         /* and work for it is under way */
+    struct slot slot[STREAM_WINDOW_MOST]; /* of a child */
+    uint8_t *bytes;                       /* of the slots: window * each */
 };
 
 /* A block for the parent. */
@@ -41,15 +46,19 @@ struct out {
     bool full;  /* it waits for the parent's room */
     bool away;  /* the transport has it */
     bool last;
-    int64_t id;     /* of the transport's message */
-    uint8_t *bytes; /* STREAM_BLOCK */
+    int64_t id;      /* of the transport's message */
+    uint8_t *bytes;  /* `each` of the run */
+    uint8_t *longer; /* STREAM_BLOCK, for a record that does not fit there; NULL: not needed so far */
 };
 
 struct flow {
-    struct list_node link; /* of the junction: the first member */
+    struct list_node link;  /* of the junction: the first member */
+    struct list_node waits; /* of the stream, by link */
     struct junction *j;
     cw_link tree;
+    cw_link up; /* to the parent */
     uint32_t partition;
+    unsigned window; /* blocks */
     unsigned inputs;
     struct input input[CW_LINK_COUNT + 2];
     struct merge *merge;
@@ -59,14 +68,20 @@ struct flow {
     uint32_t filled;  /* blocks that were filled */
     uint32_t sent;    /* blocks that were sent */
     uint32_t granted; /* how many the parent has room for, in all */
-    struct out out[STREAM_WINDOW];
+    struct out out[STREAM_WINDOW_MOST];
     uint8_t *bytes; /* of the blocks in out */
 };
 
-uint64_t flow_cost(unsigned inputs)
+/* As many blocks as have room in 128 KiB. */
+static unsigned window_of(uint32_t each)
 {
-    return sizeof(struct flow) + sizeof(struct merge) + STREAM_WINDOW * STREAM_BLOCK +
-           (uint64_t)inputs * STREAM_WINDOW * sizeof(struct slot);
+    uint32_t n = 2 * STREAM_BLOCK / each;
+    return n < 2 ? 2 : n > STREAM_WINDOW_MOST ? STREAM_WINDOW_MOST : n;
+}
+
+uint64_t flow_cost(unsigned inputs, uint32_t each)
+{
+    return sizeof(struct flow) + sizeof(struct merge) + (uint64_t)(inputs + 1) * window_of(each) * each;
 }
 
 cw_link flow_tree(const struct flow *f)
@@ -82,7 +97,7 @@ uint32_t flow_partition(const struct flow *f)
 bool flow_done(const struct flow *f)
 {
     bool done = f->merged && f->sent == f->filled;
-    for (unsigned i = 0; i < STREAM_WINDOW; i++) {
+    for (unsigned i = 0; i < f->window; i++) {
         done = done && !f->out[i].away;
     }
     for (unsigned i = 0; i < f->inputs; i++) {
@@ -102,11 +117,8 @@ static bool open_inputs(struct flow *f)
     for (cw_links left = j->plan.tree[f->tree].children; left != 0; left &= (cw_links)(left - 1)) {
         struct input *in = &f->input[f->inputs++];
         in->child = (cw_link)__builtin_ctz(left);
-        in->slot = malloc(STREAM_WINDOW * sizeof *in->slot);
-        good = good && in->slot != NULL;
-        for (unsigned i = 0; i < STREAM_WINDOW && in->slot != NULL; i++) {
-            in->slot[i].here = false;
-        }
+        in->bytes = malloc((size_t)f->window * j->each);
+        good = good && in->bytes != NULL;
     }
     for (unsigned times = STREAM_MUTANT(OWN_TWICE) && j->attempt > 1 ? 2 : 1; j->own != NULL && times > 0; times--) {
         struct input *in = &f->input[f->inputs++];
@@ -125,11 +137,16 @@ struct flow *flow_open(struct junction *j, cw_link tree, uint32_t partition)
         return NULL;
     }
     *f = (struct flow){.j = j, .tree = tree, .partition = partition};
+    while (f->up < CW_LINK_COUNT - 1 &&
+           torus_neighbour(&j->st->torus, j->st->self, f->up) != j->plan.tree[tree].parent) {
+        f->up++; /* of two links to one neighbour, the first */
+    }
     f->merge = malloc(sizeof *f->merge);
-    f->bytes = malloc((size_t)STREAM_WINDOW * STREAM_BLOCK);
-    for (unsigned i = 0; i < STREAM_WINDOW; i++) {
+    f->window = window_of(j->each);
+    f->bytes = malloc((size_t)f->window * j->each);
+    for (unsigned i = 0; i < f->window; i++) {
         f->out[i].f = f;
-        f->out[i].bytes = f->bytes + (size_t)i * STREAM_BLOCK;
+        f->out[i].bytes = f->bytes != NULL ? f->bytes + (size_t)i * j->each : NULL;
     }
     f->granted = j->collector != NULL ? UINT32_MAX : 0; /* nobody is above the root */
     if (f->merge == NULL || f->bytes == NULL || combine_read(j->combine, &combine) < 0 || !open_inputs(f)) {
@@ -144,17 +161,24 @@ struct flow *flow_open(struct junction *j, cw_link tree, uint32_t partition)
 void flow_free(struct flow *f)
 {
     f->ending = true;
-    for (unsigned i = 0; i < STREAM_WINDOW; i++) {
+    if (list_is_linked(&f->waits)) {
+        list_remove(&f->waits);
+    }
+    for (unsigned i = 0; i < f->window; i++) {
         if (f->out[i].away) {
             (void)transport_cancel(f->j->st->edge, f->out[i].id);
         }
         CHECK(!f->out[i].away);
+        free(f->out[i].longer);
     }
     for (unsigned i = 0; i < f->inputs; i++) {
         if (f->input[i].source != NULL) {
             source_close(f->input[i].source);
         }
-        free(f->input[i].slot);
+        for (unsigned k = 0; k < f->window; k++) {
+            free(f->input[i].slot[k].longer);
+        }
+        free(f->input[i].bytes);
     }
     if (list_is_linked(&f->link)) {
         list_remove(&f->link);
@@ -170,7 +194,7 @@ void flow_free(struct flow *f)
 static void tell(struct flow *f, struct input *in)
 {
     struct junction *j = f->j;
-    uint32_t granted = in->taken + STREAM_WINDOW;
+    uint32_t granted = in->taken + f->window;
     if (in->child == CW_LINK_SELF || in->telling || in->ended || in->told == granted || j->broken) {
         return;
     }
@@ -205,19 +229,31 @@ void flow_told(struct flow *f, cw_link child)
     }
 }
 
+static uint8_t *slot_bytes(const struct flow *f, const struct input *in, uint32_t sequence)
+{
+    unsigned i = sequence % f->window;
+    return in->slot[i].longer != NULL ? in->slot[i].longer : in->bytes + (size_t)i * f->j->each;
+}
+
 int flow_block(struct flow *f, const struct letter *l, cw_link child, const uint8_t *bytes, size_t size)
 {
     struct input *in = find_input(f, child);
-    if (in == NULL || in->ended || l->sequence < in->taken || l->sequence - in->taken >= STREAM_WINDOW ||
+    if (in == NULL || in->ended || l->sequence < in->taken || l->sequence - in->taken >= f->window ||
         size > STREAM_BLOCK) {
         return -EPROTO; /* it has sent more than there is room for (aggregate rule 24), or this for the second time */
     }
-    struct slot *slot = &in->slot[l->sequence % STREAM_WINDOW];
+    struct slot *slot = &in->slot[l->sequence % f->window];
     if (slot->here) {
         return -EPROTO; /* aggregate rule 22 */
     }
+    if (size > f->j->each) {
+        slot->longer = malloc(size);
+    }
+    if (size > f->j->each && slot->longer == NULL) {
+        return -ENOBUFS;
+    }
     if (size > 0) {
-        memcpy(slot->bytes, bytes, size);
+        memcpy(slot_bytes(f, in, l->sequence), bytes, size);
     }
     slot->size = size;
     slot->last = l->last;
@@ -237,8 +273,10 @@ static void give_back(struct flow *f, struct input *in)
     if (in->child == CW_LINK_SELF) {
         return;
     }
-    struct slot *slot = &in->slot[in->taken % STREAM_WINDOW];
+    struct slot *slot = &in->slot[in->taken % f->window];
     slot->here = false;
+    free(slot->longer);
+    slot->longer = NULL;
     in->ended = slot->last;
     in->taken++;
     tell(f, in);
@@ -248,7 +286,7 @@ static void give_back(struct flow *f, struct input *in)
 static bool feed_child(struct flow *f, unsigned i)
 {
     struct input *in = &f->input[i];
-    const struct slot *slot = &in->slot[in->taken % STREAM_WINDOW];
+    const struct slot *slot = &in->slot[in->taken % f->window];
     if (in->ended || (STREAM_MUTANT(CHILD_MISSING) && !slot->here && f->filled > 0)) {
         in->ended = true;
         merge_end(f->merge, i);
@@ -258,7 +296,7 @@ static bool feed_child(struct flow *f, unsigned i)
         return false;
     }
     in->lent = true;
-    merge_feed(f->merge, i, slot->bytes, slot->size);
+    merge_feed(f->merge, i, slot_bytes(f, in, in->taken), slot->size);
     return true;
 }
 
@@ -335,17 +373,24 @@ static void block_ended(void *context, void *arg, int status)
     struct out *o = arg;
     struct flow *f = o->f;
     (void)context;
+    struct stream *st = f->j->st;
     o->away = false;
+    st->lent[f->up] -= o->writer.used;
+    if (list_is_empty(&st->waiting[f->up]) && (f->ending || f->j->broken)) {
+        return;
+    }
     if (f->ending || f->j->broken) {
+        stream_soon(st); /* others may go on */
         return;
     }
     if (status < 0) {
         junction_break(f->j, status, f->j->plan.tree[f->tree].parent);
         return;
     }
+    flow_go_on(st, f->up);
     flow_pump(f);
     if (flow_done(f)) {
-        stream_soon(f->j->st); /* which frees it */
+        stream_soon(st); /* which frees it */
     }
 }
 
@@ -359,14 +404,16 @@ static void send(struct flow *f, struct out *o)
     l.partition = f->partition;
     l.sequence = o->sequence;
     letter_encode(&l, head);
-    const struct transport_data data = {.bytes = o->bytes, .size = o->writer.used};
+    const struct transport_data data = {.bytes = o->writer.out, .size = o->writer.used};
     const struct transport_send_options options = {TRANSPORT_SEND_INIT, .head = head, .head_length = sizeof head};
     cw_server parent = j->plan.tree[f->tree].parent;
     cw_to to = to_server(st->s, AGGREGATE_JOB, AGGREGATE_PORT_STREAM, parent);
     o->full = false;
     o->away = true;
+    st->lent[f->up] += o->writer.used;
     o->id = transport_send(st->edge, &to, &data, &options, block_ended, o);
     if (o->id < 0) {
+        st->lent[f->up] -= o->writer.used;
         o->away = false;
         junction_break(j, (int)o->id, parent);
     }
@@ -377,14 +424,20 @@ static void send_all(struct flow *f)
 {
     struct junction *j = f->j;
     while (f->sent < f->filled && !j->broken) {
-        struct out *o = &f->out[f->sent % STREAM_WINDOW];
+        struct out *o = &f->out[f->sent % f->window];
         if (o->sequence >= f->granted && !STREAM_MUTANT(NO_CREDIT)) {
             return; /* aggregate rule 24 */
+        }
+        if (j->collector == NULL && j->st->lent[f->up] >= STREAM_LENT) {
+            if (!list_is_linked(&f->waits)) {
+                list_push_back(&j->st->waiting[f->up], &f->waits);
+            }
+            return;
         }
         f->sent++;
         if (j->collector != NULL) {
             o->full = false;
-            collector_take(j->collector, f->partition, o->bytes, o->writer.used, o->last);
+            collector_take(j->collector, f->partition, o->writer.out, o->writer.used, o->last);
         } else {
             send(f, o);
         }
@@ -394,7 +447,7 @@ static void send_all(struct flow *f)
 /* The block that is being filled; NULL: all of them are on their way. */
 static struct out *current(struct flow *f)
 {
-    struct out *o = &f->out[f->filled % STREAM_WINDOW];
+    struct out *o = &f->out[f->filled % f->window];
     return o->full || o->away ? NULL : o;
 }
 
@@ -424,8 +477,13 @@ static bool step(struct flow *f)
         return feed(f, f->merge->waits);
     case MERGE_FULL:
         if (o->writer.used == 0) { /* a record that is longer than the blocks of this run */
-            record_writer_init(&o->writer, o->bytes, STREAM_BLOCK);
-            return true;
+            o->longer = o->longer != NULL ? o->longer : malloc(STREAM_BLOCK);
+            record_writer_init(&o->writer, o->longer != NULL ? o->longer : o->bytes,
+                               o->longer != NULL ? STREAM_BLOCK : f->j->each);
+            if (o->longer == NULL) {
+                junction_break(f->j, -ENOBUFS, f->j->st->self);
+            }
+            return o->longer != NULL;
         }
         fill(f, o, false);
         return true;
@@ -454,6 +512,15 @@ void flow_pump(struct flow *f)
     }
     send_all(f);
     f->pumping = false;
+}
+
+void flow_go_on(struct stream *st, cw_link link)
+{
+    while (st->lent[link] < STREAM_LENT && !list_is_empty(&st->waiting[link])) {
+        struct flow *f = container_of(list_first(&st->waiting[link]), struct flow, waits);
+        list_remove(&f->waits);
+        flow_pump(f);
+    }
 }
 
 void flow_grant(struct flow *f, uint32_t granted)

@@ -3,18 +3,20 @@
  * internal.h - the structs of the sorted engine, and what its files may ask of one another.
  *
  *     stream.c     what comes in: packets, events, time; and who is told
- *     asker.c      at the server that was asked, the desk: words, the order, its rows
- *     muster.c     at the root: the order, and the contributors that prepare their inputs
- *     collector.c  at the root: attempts, partitions dealt to trees, the end
- *     result.c     at the root: what is whole of the result, and the file
+ *     asker.c      at the server that was asked: words, and the rows of the answer
+ *     lead.c       there too: the lead of a run: rounds, the roots, their names, the end
+ *     muster.c     there too: the contributors that prepare their inputs
+ *     collector.c  at a root: attempts, partitions dealt to trees, the end
+ *     result.c     at a root: what is whole of the result, and the file
+ *     copy.c       a result that goes to others, too: at its root, and where it is written as well
  *     task.c       at a contributor: its input, mapped and sorted
  *     junction.c   one attempt at one server: its plan, and the partitions that are under way
  *     flow.c       one partition at one server: children's blocks and the own ones, merged into blocks for the parent
  *     letter.c     messages as bytes
  *
- * Lifetimes: junction_free() and collector_end() are called from the engine's entries only (a message of the port
- * `call`, an event, a timer, work that has ended), never from within the work on blocks: that leaves a note
- * (junction.broken, collector.finished) and asks for stream_soon().
+ * Lifetimes: junction_free(), collector_end() and lead_end() are called from the engine's entries only (a message of
+ * the port `call`, an event, a timer, work that has ended), never from within the work on blocks: that leaves a note
+ * (junction.broken, collector.finished) and asks for stream_soon(). A lead ends with a tick only.
  */
 #ifndef SERVICES_AGGREGATE_STREAM_INTERNAL_H
 #define SERVICES_AGGREGATE_STREAM_INTERNAL_H
@@ -31,14 +33,19 @@
 #include "services/transport/transport.h"
 
 enum {
-    STREAM_RUNS = 32,        /* tasks, and junctions, at a time on a server */
-    STREAM_ASKERS = 8,       /* runs that were ordered at this server */
-    STREAM_OPEN = 4,         /* partitions of a tree that are under way: with six trees 24 */
-    STREAM_WINDOW = 2,       /* blocks of a partition above a child */
+    STREAM_RUNS = 32,        /* tasks, and roots, at a time on a server */
+    STREAM_LEADS = 8,        /* runs that were ordered at this server */
+    STREAM_ROOTS = 32,       /* roots of a run that collect at the same time */
+    STREAM_JUNCTIONS = 256,  /* at a time on a server: one of each root */
+    STREAM_OPEN = 4,         /* partitions of a tree that are under way at one root; at several, one of each */
+    STREAM_WINDOW_MOST = 8,  /* blocks of a partition above a child; of long blocks as many as have room in 128 KiB */
     STREAM_BLOCK = 64 << 10, /* bytes of a block, at most */
+    STREAM_LENT = 16 << 10,  /* bytes of blocks on their way to a neighbour, beyond which no other one is sent */
     STREAM_PARTITIONS = 96,  /* of a run, if nothing else is said */
+    STREAM_PARTS = 16,       /* of a run of several roots: so many and more of them together, six of each at least */
     STREAM_FOLDER = 500,
-    STREAM_ENDED = 64 /* cancels that are remembered */
+    STREAM_TEXT = 1 << 20, /* bytes of the result that are written, sent to others, or given at a time; and at most */
+    STREAM_TEXT_MOST = STREAM_TEXT + (2 * 64 << 10), /* so many, with a record */
 };
 #define STREAM_TICK CW_MS(50)
 #define STREAM_ASK_EVERY \
@@ -68,14 +75,17 @@ struct stream {
     struct transport *edge, *call;
     struct torus torus;
     struct trees *trees;             /* made for the first run */
+    struct dense *dense;             /* takes results to all; NULL: there is none */
     const struct vectors_host *host; /* for results; NULL: there is none */
     char folder[STREAM_FOLDER];      /* "": none is set */
     struct spool spool;              /* its host reads inputs, too; it may be NULL there */
     cw_server self;
     uint64_t life; /* of this instance: drawn */
     uint32_t numbers;
-    struct list tasks, junctions, collectors, askers;
-    unsigned task_count, junction_count, asker_count;
+    size_t lent[CW_LINK_COUNT];         /* bytes of blocks that are on their way to the neighbour at that link */
+    struct list waiting[CW_LINK_COUNT]; /* flows whose next block waits until there is less */
+    struct list tasks, junctions, collectors, copies, leads;
+    unsigned task_count, junction_count, lead_count;
     uint64_t memory, memory_most;
     cw_timer *tick, *soon;
     bool closing;
@@ -87,21 +97,24 @@ struct source;
 struct junction;
 struct collector;
 struct result;
+struct lead;
+struct sharing;
 
 /* ---- A contributor's input --------------------------------------------------------------------------------------- */
 
-struct task *task_find(struct stream *st, const struct run_name *run);
+struct task *task_find(const struct stream *st, const struct run_name *run);
 /*
- * PREPARE has come: reads and sorts the input, and answers `reply` when that has ended. 0, or the status for the asker:
- * -EEXIST, -ENOBUFS, -EOPNOTSUPP (no folder is set), -EINVAL, -ENOMEM.
+ * PREPARE has come: reads and sorts the input, and answers `reply` when that has ended; at once where nothing is to be
+ * contributed, but only written. 0, or the status for the lead: -EEXIST, -ENOBUFS, -EOPNOTSUPP (no folder is set),
+ * -EBUSY (another result will have that name), -EINVAL, -ENOMEM.
  */
 CW_MUST_CHECK int task_begin(struct stream *st, const struct letter *l, const struct transport_reply_to *reply);
 bool task_is_ready(const struct task *t);
 /* Takes t, at once or when the work that is under way has ended, and its sources are closed. */
 void task_drop(struct task *t);
 void task_tick(struct task *t);
-/* The root is gone, and so are its tasks; CW_SERVER_NONE: those of all. */
-void task_root_down(struct stream *st, cw_server root);
+/* The lead is gone, and so are its tasks. */
+void task_lead_down(struct stream *st, cw_server lead);
 /* Frees what is left; no work is under way any more. */
 void task_close(struct stream *st);
 
@@ -138,20 +151,23 @@ CW_MUST_CHECK int flow_block(struct flow *f, const struct letter *l, cw_link chi
 void flow_told(struct flow *f, cw_link child);
 /* Merges and sends what can be. */
 void flow_pump(struct flow *f);
+/* Flows that wait for the link go on, as long as it takes more. */
+void flow_go_on(struct stream *st, cw_link link);
 /* Everything was sent, and taken. */
 bool flow_done(const struct flow *f);
 /* What a flow of so many inputs keeps in memory. */
-uint64_t flow_cost(unsigned inputs);
+uint64_t flow_cost(unsigned inputs, uint32_t each);
 
 /* ---- One attempt at one server ----------------------------------------------------------------------------------- */
 
 struct junction {
     struct list_node link;
     struct stream *st;
-    struct run_name run;
+    struct run_name run, lead; /* the root's, and the one whose tasks these are */
     uint32_t attempt;
     uint32_t partitions;
-    uint32_t each; /* bytes of a block, where no record is longer */
+    uint32_t each;      /* bytes of a block, where no record is longer */
+    unsigned open_most; /* of a tree */
     struct plan plan;
     struct list flows;            /* struct flow, by its first member */
     unsigned open[CW_LINK_COUNT]; /* flows of a tree */
@@ -170,7 +186,7 @@ struct junction {
 struct junction *junction_find(struct stream *st, const struct run_name *run);
 /*
  * Begins an attempt as it was announced, instead of an earlier one of the same run. collector: at the root, else NULL.
- * -ESTALE: an old attempt, or the server has no task of this run; -EPROTO; -ENOBUFS, -ENETUNREACH.
+ * -ESTALE: an old attempt, or the server has no task of the lead; -EPROTO; -ENOBUFS, -ENETUNREACH.
  */
 CW_MUST_CHECK int junction_begin(struct stream *st, const struct letter *l, struct collector *collector);
 void junction_free(struct junction *j);
@@ -188,54 +204,56 @@ void junction_told(struct stream *st, const struct letter *l, cw_server to, int 
 void junction_sweep(struct junction *j);
 void junction_tick(struct junction *j);
 
-/* ---- The root ---------------------------------------------------------------------------------------------------- */
+/* ---- A root ------------------------------------------------------------------------------------------------------ */
 
 enum collector_state {
-    COLLECTOR_PREPARES,  /* contributors read their inputs */
+    COLLECTOR_PAUSES,    /* until the next attempt */
     COLLECTOR_ANNOUNCES, /* servers of the plan have not answered */
     COLLECTOR_RUNS,
-    COLLECTOR_PAUSES, /* until the next attempt */
     COLLECTOR_WRITES, /* the result is being written */
+    COLLECTOR_HOLDS,  /* it is written, and waits for its name */
+    COLLECTOR_NAMES,  /* it gets it */
 };
 
 struct collector {
     struct list_node link; /* the first member */
     struct stream *st;
-    struct run_name run;
-    cw_server desk;
+    struct run_name run, lead;
+    uint32_t round; /* of the lead */
     struct transport_reply_to reply;
+    bool asked; /* the lead waits for that answer */
     struct wish wish;
+    uint32_t first, count; /* its partitions */
     enum collector_state state;
     uint32_t attempt;
     uint32_t each;
-    /* Sets: those that were named; of them those in the result; as the attempt has it; those that have not answered. */
-    uint64_t *members, *counted, *dead, *involved, *silent;
-    int64_t *request; /* by server: the transport's, of a preparation */
+    /* Sets: contributors; as the attempt has it; those that have not answered; those that get a copy of the result. */
+    uint64_t *members, *dead, *involved, *silent, *copies;
     struct junction *junction;
     struct result *result;
     unsigned awaited;
     uint64_t taken, taken_most; /* since a partition was whole: in this attempt, and the most in any */
-    bool keep;                  /* what is whole has the contributors of this attempt */
     bool finished;              /* all partitions are whole */
-    bool written;
-    bool cancelled;
+    bool written, named;
     int status; /* < 0: the run has failed, and ends with the next tick */
     cw_server who;
-    cw_time began, moved, probed, next;
+    cw_time moved, probed, next, heard;
     cw_span pause;
-    uint64_t *records; /* by server: of its input */
-    uint64_t bytes;    /* of all inputs */
-    unsigned refusals;
-    struct refusal refusal[LETTER_REFUSALS_MOST];
+    uint64_t bytes; /* of all inputs */
 };
 
 struct collector *collector_of_run(struct stream *st, const struct run_name *run);
-/* ORDER has come, a request. 0: it is answered later; else the status for the desk. */
-CW_MUST_CHECK int collector_open(struct stream *st, const struct letter *l, cw_server desk,
-                                 const struct transport_reply_to *reply);
-/* Ends the run everywhere, tells the desk, and frees the collector. who: CW_SERVER_NONE for nobody. */
+struct collector *collector_of_lead(struct stream *st, const struct run_name *lead);
+/* ORDER has come, a request. 0: it is answered later; else the status for the lead. */
+CW_MUST_CHECK int collector_open(struct stream *st, const struct letter *l, const struct transport_reply_to *reply);
+/* COMMIT has come: 0: answered later; -ESTALE: there is no such result. */
+CW_MUST_CHECK int collector_commit(struct stream *st, const struct letter *l, const struct transport_reply_to *reply);
+/* Would a result of that name be in another one's way? */
+bool collector_has_name(const struct stream *st, const struct run_name *lead, const char *to);
+/* Ends the run everywhere but at the lead, answers that, and frees the collector. who: CW_SERVER_NONE for nobody. */
 void collector_end(struct collector *c, int status, cw_server who);
-void collector_cancel(struct stream *st, const struct letter *l, cw_server desk);
+/* The lead is gone, or wants its rounds up to `round` no more; 0: all of them. */
+void collector_drop(struct stream *st, const struct run_name *lead, uint32_t round);
 void collector_announced(struct collector *c, uint32_t attempt, cw_server from, int status);
 void collector_probed(struct collector *c, uint32_t attempt, cw_server from, int status);
 void collector_void(struct collector *c, uint32_t attempt, int status, cw_server who);
@@ -243,30 +261,29 @@ void collector_void(struct collector *c, uint32_t attempt, int status, cw_server
 void collector_down(struct collector *c, cw_server server);
 /* A block of the result of a partition; at the last one it is whole. */
 void collector_take(struct collector *c, uint32_t partition, const uint8_t *bytes, size_t size, bool last);
-/* The result is written: 0; or it cannot be. */
-void collector_written(struct collector *c, int status);
+/* The result is written, or (named) has its name: 0; or it cannot be. */
+void collector_written(struct collector *c, int status, bool named);
+/* That failed because of this server. */
+void collector_blame(struct collector *c, int status, cw_server who);
 void collector_tick(struct collector *c);
 /* When the collector wants its next tick, if it pauses; else STREAM_TICK from now. */
 cw_span collector_due(const struct collector *c);
 void collector_close(struct stream *st);
 
 /* The first of a set; CW_SERVER_NONE: it is empty. */
-cw_server collector_first(const struct collector *c, const uint64_t *set);
+cw_server stream_first(const struct stream *st, const uint64_t *set);
+unsigned stream_count_of(const struct stream *st, const uint64_t *set);
 /* Something has moved: the limit begins anew. */
 void collector_moved(struct collector *c);
-void collector_free(struct collector *c);
-/* A server has left the view while contributors prepare. */
-void muster_down(struct collector *c, cw_server server);
-/* Preparations that are under way are not waited for any more. */
-void muster_forget(struct collector *c);
 
 /* For operators. */
 void collector_status(const struct collector *c, cw_request *r);
 
 /* ---- The result -------------------------------------------------------------------------------------------------- */
 
-/* Keeps the blocks of the run's partitions. NULL: no memory. */
-struct result *result_open(struct stream *st, struct collector *c, const struct wish *w);
+/* Keeps the blocks of a root's partitions. NULL: no memory. */
+struct result *result_open(struct stream *st, struct collector *c, const struct wish *w, uint32_t first,
+                           uint32_t count);
 /* Takes r, at once or when the work that is under way has ended. */
 void result_drop(struct result *r);
 /* The next block of a partition. -ENOBUFS: it is more than the memory that is free here; -ENOMEM. */
@@ -279,17 +296,150 @@ uint32_t result_count(const struct result *r);
 /* Keys and bytes that were written. */
 uint64_t result_keys(const struct result *r);
 uint64_t result_bytes(const struct result *r);
-/* All partitions are whole: they become one file. collector_written() tells how that ended. */
+/*
+ * All partitions are whole: they become one file, that has no name yet, and goes to the copies, too.
+ * collector_written() tells how that ended. With LETTER_CALLER nothing is written: result_give() gives it.
+ */
 void result_write(struct result *r);
-/* The file is not wanted any more; collector_written() still tells how it ended. */
-void result_give_up(struct result *r);
+/* The file gets its name; collector_written() tells how that ended. */
+void result_commit(struct result *r);
+/*
+ * Makes the next piece of a result for the caller; given() is called with it, never from within, borrowed for the call:
+ * status < 0: it cannot be made. last: there are no more. -EBUSY: the one before is being made.
+ */
+typedef void (*result_given_fn)(void *arg, int status, const uint8_t *text, size_t length, bool last);
+CW_MUST_CHECK int result_give(struct result *r, result_given_fn given, void *arg);
 
-/* ---- The desk ---------------------------------------------------------------------------------------------------- */
+/* ---- Copies of it ------------------------------------------------------------------------------------------------ */
+
+/*
+ * At the root: takes a text to others. ready() is called, never from within, when all have the text and have written
+ * what came before it; after the last text when all have written that, too. status < 0: it has failed, for `who`
+ * (CW_SERVER_NONE: nobody), and nothing more is sent.
+ */
+typedef void (*sharing_ready_fn)(void *arg, int status, cw_server who);
+/* NULL: no memory. */
+struct sharing *sharing_open(struct collector *c, sharing_ready_fn ready, void *arg);
+/* The next text. Borrows it until ready(): at most STREAM_TEXT_MOST bytes. */
+void sharing_text(struct sharing *p, const uint8_t *text, size_t length, bool last);
+/* Takes p, which may be NULL. */
+void sharing_close(struct sharing *p);
+
+/* COPY has come. 0: it is answered later; else the status for the root. */
+CW_MUST_CHECK int copy_open(struct stream *st, const struct letter *l, cw_server root,
+                            const struct transport_reply_to *reply);
+/* As collector_commit(). */
+CW_MUST_CHECK int copy_commit(struct stream *st, const struct letter *l, const struct transport_reply_to *reply);
+/* As collector_drop(). */
+void copy_drop(struct stream *st, const struct run_name *lead, uint32_t round);
+/* Copies of a lead that has left the view. */
+void copy_down(struct stream *st, cw_server server);
+bool copy_has_name(const struct stream *st, const struct run_name *lead, const char *to);
+void copy_tick(struct stream *st);
+void copy_close(struct stream *st);
+
+/* ---- The lead ---------------------------------------------------------------------------------------------------- */
+
+enum { LEAD_REFUSALS = 64 };
+
+enum lead_to { LEAD_TO_SERVERS, LEAD_TO_EACH, LEAD_TO_ALL, LEAD_TO_CALLER };
+
+enum lead_state {
+    LEAD_PREPARES, /* contributors read their inputs */
+    LEAD_COLLECTS, /* roots */
+    LEAD_NAMES,    /* all parts of the result are there, and get their names */
+    LEAD_GIVES,    /* the caller fetches the result */
+};
+
+/* A server that could not do its part. */
+struct refusal {
+    cw_server server;
+    int status;
+    uint64_t line; /* of its input; 0: none */
+    bool writing;  /* not of its input, but of the result */
+};
+
+enum part_state { LEAD_PART_WAITS, LEAD_PART_COLLECTS, LEAD_PART_WRITES, LEAD_PART_HELD };
+
+/* A root, and what it has. */
+struct lead_part {
+    cw_server root;
+    uint32_t first, count; /* its partitions */
+    enum part_state state;
+    int64_t request; /* of the transport: its order */
+    uint32_t attempts;
+    uint64_t keys, bytes;
+};
+
+/* A run at the server where it was ordered. */
+struct lead {
+    struct list_node link; /* the first member */
+    struct stream *st;
+    cw_request *request; /* NULL: the operator was answered */
+    cw_request *taker;   /* who fetches the next piece of a result for the caller; NULL: nobody */
+    uint32_t number;     /* of the order */
+    struct run_name run;
+    struct wish wish;
+    enum lead_to to;
+    enum lead_state state;
+    uint32_t round;
+    /*
+     * Sets: who was named; of them those in the result; who writes; of those the ones that have no result; who has not
+     * answered.
+     */
+    uint64_t *members, *counted, *writers, *bare, *silent;
+    int64_t *asked; /* by server: the transport's request of a preparation, or of a name; 0: none */
+    uint64_t *records;
+    unsigned awaited;
+    uint64_t bytes; /* of all inputs */
+    struct lead_part *part;
+    unsigned parts;
+    uint32_t attempts; /* of all rounds before this one, the most of a root */
+    bool cancelled;
+    bool over; /* it ends with the next tick, with status and who */
+    int status;
+    cw_server who;
+    bool at_root; /* who is not a contributor, but a root */
+    unsigned refusals;
+    struct refusal refusal[LEAD_REFUSALS];
+    cw_time began, moved;
+};
+
+/* Begins what *words say (members, writers, wish, to, request, number, with its sets). Takes words, which is l then. */
+void lead_begin(struct stream *st, struct lead *words);
+/* A lead with empty sets. NULL: no memory. */
+struct lead *lead_make(struct stream *st);
+void lead_free(struct lead *l);
+struct lead *lead_of_run(struct stream *st, const struct run_name *run);
+struct lead *lead_of_number(const struct stream *st, uint32_t number);
+/* A server has left the view. */
+void lead_down(struct lead *l, cw_server server);
+/* COLLECTED has come from a root. */
+void lead_collected(struct stream *st, const struct letter *l, cw_server root);
+void lead_cancel(struct lead *l);
+/* It ends with the next tick. */
+void lead_fail(struct lead *l, int status, cw_server who, bool at_root);
+void lead_tick(struct lead *l);
+void lead_close(struct stream *st);
+
+/* Asks all that contribute or write to prepare. */
+void muster_begin(struct lead *l);
+/* A server has left the view while contributors prepare. */
+void muster_down(struct lead *l, cw_server server);
+/* What servers were asked for is not waited for any more. */
+void muster_forget(struct lead *l);
+void muster_refuse(struct lead *l, cw_server server, int status, uint64_t line, bool writing);
+bool muster_is_gone(int status);
+
+/* ---- Words ------------------------------------------------------------------------------------------------------- */
 
 int asker_command(struct stream *st, cw_request *r, int argc, const char *const *argv, uint32_t number);
 int asker_cancel(struct stream *st, uint32_t number);
+/* The command `take NUMBER`: the next piece of a result for the caller. */
+int asker_take(struct stream *st, cw_request *r, uint32_t number);
 void asker_status(const struct stream *st, cw_request *r, bool *first);
-void asker_close(struct stream *st);
+/* The lead has ended, or has a result that the caller fetches: the rows. */
+void asker_conclude(struct lead *l);
 /* Why a server could not do its part of a run, as a sentence without a full stop. Static. */
 const char *asker_reason(int status);
 
@@ -300,6 +450,12 @@ const char *asker_reason(int status);
  * told anything.
  */
 int stream_say(struct stream *st, cw_server to, const struct letter *l);
+/* The same as a request: heard() is called. < 0: it was not sent, and heard() is not called. */
+int64_t stream_ask(struct stream *st, cw_server to, const struct letter *l, transport_answer_fn heard, void *arg);
+/* The run of this lead is over, or its rounds up to `round` (0: all): nothing of it is left here but the lead. */
+void stream_forget(struct stream *st, const struct run_name *lead, uint32_t round);
+/* Names of servers, as many as fit. */
+void stream_tell_set(const struct stream *st, cw_request *r, const char *field, const uint64_t *set);
 /* Answers a request. */
 void stream_answer(struct stream *st, const struct transport_reply_to *reply, int status, const struct letter *l);
 /* The tick runs while there is anything to do. */

@@ -53,11 +53,11 @@ void junction_free(struct junction *j)
 static int check(struct stream *st, const struct letter *l, struct task **own)
 {
     bool member = trees_set_has(l->members, st->self);
-    if (l->servers != st->torus.servers || l->run.root >= l->servers || l->attempt == 0 ||
-        trees_set_has(l->dead, l->run.root) || trees_set_has(l->dead, st->self)) {
+    if (l->servers != st->torus.servers || l->open > STREAM_OPEN || l->run.root >= l->servers || l->attempt == 0 ||
+        trees_set_has(l->others, l->run.root) || trees_set_has(l->others, st->self)) {
         return -EPROTO;
     }
-    *own = member ? task_find(st, &l->run) : NULL;
+    *own = member ? task_find(st, &l->lead) : NULL;
     return member && (*own == NULL || !task_is_ready(*own)) ? -ESTALE : 0;
 }
 
@@ -68,7 +68,7 @@ static int reserve(struct junction *j)
     for (cw_link tree = 0; tree < CW_LINK_COUNT; tree++) {
         const struct plan_tree *t = &j->plan.tree[tree];
         unsigned inputs = (unsigned)__builtin_popcount(t->children) + 1;
-        j->cost += t->in ? STREAM_OPEN * flow_cost(inputs) : 0;
+        j->cost += t->in ? j->open_most * flow_cost(inputs, j->each) : 0;
     }
     st->memory += j->cost;
     return st->memory > st->memory_most ? -ENOBUFS : 0;
@@ -87,7 +87,7 @@ int junction_begin(struct stream *st, const struct letter *l, struct collector *
     if (before != NULL) {
         junction_free(before); /* nothing of an earlier attempt counts any more (aggregate rule 21) */
     }
-    if (st->junction_count >= STREAM_RUNS || (st->trees == NULL && trees_open(&st->trees, &st->torus) < 0)) {
+    if (st->junction_count >= STREAM_JUNCTIONS || (st->trees == NULL && trees_open(&st->trees, &st->torus) < 0)) {
         return -ENOBUFS;
     }
     struct junction *j = calloc(1, sizeof *j);
@@ -97,9 +97,11 @@ int junction_begin(struct stream *st, const struct letter *l, struct collector *
         free(opened);
         return -ENOBUFS;
     }
-    *j = (struct junction){.st = st, .run = l->run, .attempt = l->attempt, .partitions = l->partitions};
+    *j = (struct junction){.st = st, .run = l->run, .lead = l->lead, .attempt = l->attempt};
+    j->partitions = l->partitions;
     j->opened = opened;
     j->each = l->each;
+    j->open_most = l->open;
     j->own = own;
     j->collector = collector;
     j->asked = cw_now(st->s);
@@ -107,7 +109,7 @@ int junction_begin(struct stream *st, const struct letter *l, struct collector *
     list_init(&j->flows);
     list_push_back(&st->junctions, &j->link);
     st->junction_count++;
-    const struct plan_question question = {&st->torus, st->trees, l->run.root, l->members, l->dead};
+    const struct plan_question question = {&st->torus, st->trees, l->run.root, l->members, l->others};
     rc = plan_make(&j->plan, &question, st->self, NULL, &lost);
     rc = rc < 0 ? rc : reserve(j);
     if (rc < 0) {
@@ -210,7 +212,7 @@ int junction_grant(struct stream *st, const struct letter *l, cw_server from)
     }
     if (f == NULL) {
         /* Our parent may open the next partition before it has told us that it took the last block of this one. */
-        f = j->open[l->tree] < 4 * STREAM_OPEN ? open_flow(j, l->tree, l->partition) : NULL;
+        f = j->open[l->tree] < 4 * j->open_most ? open_flow(j, l->tree, l->partition) : NULL;
     }
     if (f == NULL || flow_tree(f) != l->tree) {
         junction_break(j, f == NULL ? -ENOBUFS : -EPROTO, from);

@@ -6,30 +6,33 @@
 #include <errno.h>
 #include <string.h>
 
-enum { HEAD_BYTES = 24, WISH_BYTES = 36, REFUSAL_BYTES = 16, ERRNO_MOST = 4095 };
+enum { HEAD_BYTES = 24, WISH_BYTES = 24, ERRNO_MOST = 4095 };
 
 static size_t set_bytes(uint32_t servers)
 {
     return 8 * (((size_t)servers + 63) / 64);
 }
 
-static size_t names_bytes(const struct wish *w)
+static size_t wish_bytes(const struct letter *l)
 {
-    return strlen(w->from) + strlen(w->to) + strlen(w->mapper) + strlen(w->combine);
+    const struct wish *w = &l->wish;
+    return WISH_BYTES + 2 * set_bytes(l->servers) + strlen(w->from) + strlen(w->to) + strlen(w->mapper) +
+           strlen(w->combine);
 }
 
 size_t letter_size(const struct letter *l)
 {
     switch (l->kind) {
-    case LETTER_ORDER:
     case LETTER_PREPARE:
-        return HEAD_BYTES + WISH_BYTES + 4 + set_bytes(l->servers) + names_bytes(&l->wish);
+    case LETTER_COPY:
+        return HEAD_BYTES + wish_bytes(l);
+    case LETTER_ORDER:
+        return HEAD_BYTES + 16 + wish_bytes(l);
     case LETTER_ORDERED:
-        return HEAD_BYTES + 44 + set_bytes(l->servers) + REFUSAL_BYTES * (size_t)l->refusals;
     case LETTER_PREPARED:
         return HEAD_BYTES + 24;
     case LETTER_ANNOUNCE:
-        return HEAD_BYTES + 16 + 2 * set_bytes(l->servers) + strlen(l->wish.combine);
+        return HEAD_BYTES + 32 + 2 * set_bytes(l->servers) + strlen(l->wish.combine);
     case LETTER_GRANT:
         return HEAD_BYTES + 12;
     case LETTER_BLOCK:
@@ -38,9 +41,9 @@ size_t letter_size(const struct letter *l)
         return HEAD_BYTES + 4;
     case LETTER_END:
     case LETTER_PROBE:
+    case LETTER_COMMIT:
+    case LETTER_COLLECTED:
         return HEAD_BYTES;
-    case LETTER_CANCEL:
-        return HEAD_BYTES + 12;
     }
     return 0;
 }
@@ -49,9 +52,6 @@ size_t letter_size(const struct letter *l)
 
 static uint16_t what_of(const struct letter *l)
 {
-    if (l->kind == LETTER_ORDERED) {
-        return (uint16_t)l->refusals;
-    }
     return l->kind == LETTER_VOID || l->kind == LETTER_END ? l->status : 0;
 }
 
@@ -66,8 +66,6 @@ static void put_wish(struct writer *w, const struct letter *l)
 {
     const struct wish *wish = &l->wish;
     const char *const names[] = {wish->from, wish->to, wish->mapper, wish->combine};
-    writer_be64(w, wish->desk_life);
-    writer_be32(w, wish->desk_number);
     writer_be32(w, wish->limit_ms);
     writer_be32(w, wish->top);
     writer_be32(w, wish->partitions);
@@ -75,30 +73,19 @@ static void put_wish(struct writer *w, const struct letter *l)
     for (int i = 0; i < 4; i++) {
         writer_u8(w, (uint8_t)strlen(names[i]));
     }
-    writer_be32(w, 0);
     writer_be32(w, l->servers);
     put_set(w, l->members, l->servers);
+    put_set(w, l->others, l->servers);
     for (int i = 0; i < 4; i++) {
         writer_copy(w, names[i], strlen(names[i]));
     }
 }
 
-static void put_ordered(struct writer *w, const struct letter *l)
+static void put_name(struct writer *w, const struct run_name *run)
 {
-    writer_be32(w, l->who);
-    writer_be32(w, l->attempts);
-    writer_be64(w, l->took_ns);
-    writer_be64(w, l->records);
-    writer_be64(w, l->keys);
-    writer_be64(w, l->bytes);
-    writer_be32(w, l->servers);
-    put_set(w, l->members, l->servers);
-    for (unsigned i = 0; i < l->refusals; i++) {
-        writer_be32(w, l->refusal[i].server);
-        writer_be16(w, l->refusal[i].status);
-        writer_be16(w, 0);
-        writer_be64(w, l->refusal[i].line);
-    }
+    writer_be32(w, run->root);
+    writer_be64(w, run->life);
+    writer_be32(w, run->number);
 }
 
 static void put_announce(struct writer *w, const struct letter *l)
@@ -106,10 +93,11 @@ static void put_announce(struct writer *w, const struct letter *l)
     size_t length = strlen(l->wish.combine);
     writer_be32(w, l->partitions);
     writer_be32(w, l->each);
-    writer_be32(w, (uint32_t)length << 24);
+    writer_be32(w, (uint32_t)length << 24 | (uint32_t)l->open << 16);
+    put_name(w, &l->lead);
     writer_be32(w, l->servers);
     put_set(w, l->members, l->servers);
-    put_set(w, l->dead, l->servers);
+    put_set(w, l->others, l->servers);
     writer_copy(w, l->wish.combine, length);
 }
 
@@ -119,17 +107,24 @@ void letter_encode(const struct letter *l, uint8_t *out)
     writer_u8(&w, (uint8_t)(LETTER_VERSION << 4 | l->kind));
     writer_u8(&w, 0);
     writer_be16(&w, what_of(l));
-    writer_be32(&w, l->run.root);
-    writer_be64(&w, l->run.life);
-    writer_be32(&w, l->run.number);
+    put_name(&w, &l->run);
     writer_be32(&w, l->attempt);
     switch (l->kind) {
     case LETTER_ORDER:
+        writer_be32(&w, l->first);
+        writer_be32(&w, l->count);
+        writer_be64(&w, l->bytes);
+        put_wish(&w, l);
+        break;
     case LETTER_PREPARE:
+    case LETTER_COPY:
         put_wish(&w, l);
         break;
     case LETTER_ORDERED:
-        put_ordered(&w, l);
+        writer_be32(&w, l->who);
+        writer_be32(&w, l->attempts);
+        writer_be64(&w, l->keys);
+        writer_be64(&w, l->bytes);
         break;
     case LETTER_PREPARED:
         writer_be64(&w, l->records);
@@ -150,12 +145,10 @@ void letter_encode(const struct letter *l, uint8_t *out)
     case LETTER_VOID:
         writer_be32(&w, l->who);
         break;
-    case LETTER_CANCEL:
-        writer_be64(&w, l->wish.desk_life);
-        writer_be32(&w, l->wish.desk_number);
-        break;
     case LETTER_END:
     case LETTER_PROBE:
+    case LETTER_COMMIT:
+    case LETTER_COLLECTED:
         break;
     }
 }
@@ -188,26 +181,43 @@ static bool take_name(struct reader *r, size_t length, size_t most, char *out)
     return true;
 }
 
+static bool take_sets(struct reader *r, struct letter *l)
+{
+    return take_servers(r, l) && take_set(r, l->members, l->servers) && take_set(r, l->others, l->servers);
+}
+
 static bool take_wish(struct reader *r, struct letter *l)
 {
     struct wish *w = &l->wish;
     uint8_t length[4];
-    w->desk_life = reader_be64(r);
-    w->desk_number = reader_be32(r);
     w->limit_ms = reader_be32(r);
     w->top = reader_be32(r);
     w->partitions = reader_be32(r);
     uint32_t flags = reader_be32(r);
     w->flags = (uint8_t)(flags >> 24);
     reader_copy(r, length, sizeof length);
-    bool good = reader_be32(r) == 0 && (flags & 0xffffff) == 0 && (w->flags & ~LETTER_WITHOUT) == 0 &&
-                w->desk_life != 0 && w->limit_ms >= 1 && w->limit_ms <= LETTER_LIMIT_MOST_MS && w->partitions >= 1 &&
-                w->partitions <= LETTER_PARTITIONS_MOST && reader_ok(r) && length[0] > 0 && length[2] > 0 &&
-                length[3] > 0;
-    return good && take_servers(r, l) && take_set(r, l->members, l->servers) &&
-           take_name(r, length[0], LETTER_NAME_MOST, w->from) && take_name(r, length[1], LETTER_NAME_MOST, w->to) &&
-           take_name(r, length[2], LETTER_WORD_MOST, w->mapper) &&
+    bool good = (flags & 0xffffff) == 0 && (w->flags & ~LETTER_FLAGS) == 0 && w->limit_ms >= 1 &&
+                w->limit_ms <= LETTER_LIMIT_MOST_MS && w->partitions >= 1 && w->partitions <= LETTER_PARTITIONS_MOST &&
+                reader_ok(r) && length[0] > 0 && length[2] > 0 && length[3] > 0;
+    return good && take_sets(r, l) && take_name(r, length[0], LETTER_NAME_MOST, w->from) &&
+           take_name(r, length[1], LETTER_NAME_MOST, w->to) && take_name(r, length[2], LETTER_WORD_MOST, w->mapper) &&
            take_name(r, length[3], LETTER_WORD_MOST, w->combine);
+}
+
+static bool take_order(struct reader *r, struct letter *l)
+{
+    l->first = reader_be32(r);
+    l->count = reader_be32(r);
+    l->bytes = reader_be64(r);
+    return take_wish(r, l) && l->count >= 1 && l->count <= l->wish.partitions &&
+           l->first <= l->wish.partitions - l->count;
+}
+
+static void take_run(struct reader *r, struct run_name *out)
+{
+    out->root = reader_be32(r);
+    out->life = reader_be64(r);
+    out->number = reader_be32(r);
 }
 
 static bool take_announce(struct reader *r, struct letter *l)
@@ -215,30 +225,11 @@ static bool take_announce(struct reader *r, struct letter *l)
     l->partitions = reader_be32(r);
     l->each = reader_be32(r);
     uint32_t length = reader_be32(r);
-    return l->partitions >= 1 && l->partitions <= LETTER_PARTITIONS_MOST && l->each >= LETTER_EACH_LEAST &&
-           l->each <= LETTER_EACH_MOST && (length & 0xffffff) == 0 && length != 0 && take_servers(r, l) &&
-           take_set(r, l->members, l->servers) && take_set(r, l->dead, l->servers) &&
-           take_name(r, length >> 24, LETTER_WORD_MOST, l->wish.combine);
-}
-
-static bool take_ordered(struct reader *r, struct letter *l, uint16_t what)
-{
-    l->who = reader_be32(r);
-    l->attempts = reader_be32(r);
-    l->took_ns = reader_be64(r);
-    l->records = reader_be64(r);
-    l->keys = reader_be64(r);
-    l->bytes = reader_be64(r);
-    bool good = take_servers(r, l) && take_set(r, l->members, l->servers) && what <= LETTER_REFUSALS_MOST;
-    l->refusals = what;
-    for (unsigned i = 0; good && i < what; i++) {
-        struct refusal *f = &l->refusal[i];
-        f->server = reader_be32(r);
-        f->status = reader_be16(r);
-        good = reader_be16(r) == 0 && f->server < l->servers && f->status >= 1 && f->status <= ERRNO_MOST;
-        f->line = reader_be64(r);
-    }
-    return good;
+    l->open = (uint8_t)(length >> 16);
+    take_run(r, &l->lead);
+    return l->open > 0 && l->partitions >= 1 && l->partitions <= LETTER_PARTITIONS_MOST &&
+           l->each >= LETTER_EACH_LEAST && l->each <= LETTER_EACH_MOST && (length & 0xffff) == 0 && length >> 24 != 0 &&
+           take_sets(r, l) && take_name(r, length >> 24, LETTER_WORD_MOST, l->wish.combine);
 }
 
 static bool take_stream(struct reader *r, struct letter *l)
@@ -256,10 +247,16 @@ static bool take_rest(struct reader *r, struct letter *l, uint16_t what)
 {
     switch (l->kind) {
     case LETTER_ORDER:
+        return what == 0 && take_order(r, l);
     case LETTER_PREPARE:
+    case LETTER_COPY:
         return what == 0 && take_wish(r, l);
     case LETTER_ORDERED:
-        return take_ordered(r, l, what);
+        l->who = reader_be32(r);
+        l->attempts = reader_be32(r);
+        l->keys = reader_be64(r);
+        l->bytes = reader_be64(r);
+        return what == 0;
     case LETTER_PREPARED:
         l->records = reader_be64(r);
         l->bytes = reader_be64(r);
@@ -278,11 +275,9 @@ static bool take_rest(struct reader *r, struct letter *l, uint16_t what)
         l->status = what;
         return what <= ERRNO_MOST;
     case LETTER_PROBE:
+    case LETTER_COMMIT:
+    case LETTER_COLLECTED:
         return what == 0;
-    case LETTER_CANCEL:
-        l->wish.desk_life = reader_be64(r);
-        l->wish.desk_number = reader_be32(r);
-        return what == 0 && l->wish.desk_life != 0;
     }
     return false;
 }
@@ -293,9 +288,7 @@ int letter_decode(const uint8_t *bytes, size_t size, struct letter *out)
     uint8_t first = reader_u8(&r), zero = reader_u8(&r);
     uint16_t what = reader_be16(&r);
     out->kind = (enum letter_kind)(first & 15);
-    out->run.root = reader_be32(&r);
-    out->run.life = reader_be64(&r);
-    out->run.number = reader_be32(&r);
+    take_run(&r, &out->run);
     out->attempt = reader_be32(&r);
     bool good = first >> 4 == LETTER_VERSION && zero == 0 && reader_ok(&r) && take_rest(&r, out, what);
     return good && reader_done(&r) ? 0 : -EPROTO;

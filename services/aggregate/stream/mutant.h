@@ -16,6 +16,7 @@ enum stream_mutant {
     STREAM_MUTANT_NO_CREDIT = 5,     /* rule 24: a child sends before its parent has room */
     STREAM_MUTANT_REST_KEPT = 6,     /* rule 26: of a partition that was under way, what had come is kept */
     STREAM_MUTANT_OPENED_AGAIN = 7,  /* rule 27: a grant that comes late opens a partition again */
+    STREAM_MUTANT_NAMED_EARLY = 8,   /* rule 28: a part of the result gets its name before all are held */
 };
 
 #ifdef CW_MUTANTS

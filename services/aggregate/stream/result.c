@@ -14,9 +14,9 @@
 #include <string.h>
 
 enum {
-    TEXT = 1 << 20,  /* bytes that are written by one piece of work */
-    NS_PER_BYTE = 5, /* what a piece takes, for the simulator's clock */
-    BEST_PARTS = 8,  /* the best records have this part of the memory */
+    TEXT = STREAM_TEXT, /* bytes that are written by one piece of work */
+    NS_PER_BYTE = 5,    /* what a piece takes, for the simulator's clock */
+    BEST_PARTS = 8,     /* the best records have this part of the memory */
 };
 
 #define SYNC CW_US(100) /* and this for the disk */
@@ -37,13 +37,19 @@ struct result {
     struct stream *st;
     struct collector *c;
     struct wish wish;
+    uint32_t first, count; /* partitions */
     struct part *part;
     uint32_t whole;    /* partitions that are */
     uint32_t absorbed; /* and of them, those in the batch */
     struct part *absorbing;
     uint64_t charged;
-    bool away, dropped, writing, give_up;
-    bool ended; /* for the work: the file has its name */
+    bool away, dropped, writing, committing;
+    bool ended;              /* for the work: all of the file is written, or given */
+    bool named;              /* and it has its name */
+    struct sharing *sharing; /* NULL: nobody else gets it */
+    bool sharing_now;
+    result_given_fn given;
+    void *given_to;
     int status; /* of the work */
     cw_timer *next;
     struct combine combine;
@@ -55,8 +61,8 @@ struct result {
     struct shelf_reader *reader;
     struct record_reader block;
     struct reduce reduce;
-    struct best *best; /* with wish.top */
-    uint32_t given;    /* of best, to the text */
+    struct best *best;    /* with wish.top */
+    uint32_t given_count; /* of best, to the text */
     struct vectors_file *file;
     uint64_t keys, bytes;
     size_t text_used;
@@ -76,7 +82,7 @@ uint64_t result_bytes(const struct result *r)
 
 bool result_whole(const struct result *r, uint32_t partition)
 {
-    return r->part[partition].whole;
+    return r->part[partition - r->first].whole;
 }
 
 uint32_t result_count(const struct result *r)
@@ -106,11 +112,11 @@ static void part_clear(struct result *r, struct part *p)
 
 static int sink(void *context, cw_bytes key, cw_bytes value);
 
-struct result *result_open(struct stream *st, struct collector *c, const struct wish *w)
+struct result *result_open(struct stream *st, struct collector *c, const struct wish *w, uint32_t first, uint32_t count)
 {
     struct result *r = calloc(1, sizeof *r);
-    struct part *part = calloc(w->partitions, sizeof *part);
-    uint8_t *text = malloc(TEXT + 2 * (size_t)RECORD_BLOCK);
+    struct part *part = calloc(count, sizeof *part);
+    uint8_t *text = malloc(STREAM_TEXT_MOST);
     struct combine combine;
     struct best *best = w->top > 0 ? best_open(w->top, st->memory_most / BEST_PARTS) : NULL;
     if (r == NULL || part == NULL || text == NULL || (w->top > 0 && best == NULL) ||
@@ -122,7 +128,9 @@ struct result *result_open(struct stream *st, struct collector *c, const struct 
         return NULL;
     }
     *r = (struct result){.st = st, .c = c, .wish = *w, .part = part, .text = text, .best = best};
-    for (uint32_t i = 0; i < w->partitions; i++) {
+    r->first = first;
+    r->count = count;
+    for (uint32_t i = 0; i < count; i++) {
         part[i].last = &part[i].first;
     }
     shelf_open(&r->shelf, &st->spool, 1, NULL);
@@ -139,7 +147,7 @@ static void result_free(struct result *r)
     if (r->file != NULL) {
         st->host->abandon(st->host->context, r->file);
     }
-    for (uint32_t i = 0; i < r->wish.partitions; i++) {
+    for (uint32_t i = 0; i < r->count; i++) {
         part_clear(r, &r->part[i]);
     }
     charge(r, -(int64_t)r->charged);
@@ -155,6 +163,8 @@ static void result_free(struct result *r)
 void result_drop(struct result *r)
 {
     r->dropped = true;
+    sharing_close(r->sharing);
+    r->sharing = NULL;
     if (!r->away || r->st->closing) { /* when the service closes, its work has ended */
         result_free(r);
     }
@@ -246,59 +256,111 @@ static int read_records(struct result *r)
     return rc;
 }
 
-/* Makes the next piece of the file; with the last one it gets its name. */
-static void write_piece(void *arg)
+/* Makes the next text of the result; r->ended: there are no more. */
+static int make_text(struct result *r)
 {
-    struct result *r = arg;
-    const struct vectors_host *h = r->st->host;
-    int rc = r->give_up ? -ECANCELED : 0;
-    if (rc == 0 && r->reader == NULL) {
+    cw_bytes key, value;
+    if (r->reader == NULL) {
         batch_sort(&r->batch);
         shelf_keep(&r->shelf, &r->batch);
     }
     r->text_used = 0;
-    rc = rc < 0 || r->read ? rc : read_records(r);
-    cw_bytes key, value;
-    while (rc == 0 && r->read && r->best != NULL && r->text_used < TEXT && best_get(r->best, r->given, &key, &value)) {
+    int rc = r->read ? 0 : read_records(r);
+    while (rc == 0 && r->read && r->best != NULL && r->text_used < TEXT &&
+           best_get(r->best, r->given_count, &key, &value)) {
         put_text(r, key, value);
-        r->given++;
+        r->given_count++;
     }
+    r->bytes += r->text_used;
+    r->ended = rc == 0 && r->read && r->text_used < TEXT;
+    return rc;
+}
+
+/* Work: makes the next piece of the file, and writes it; or gives the file its name. */
+static void write_piece(void *arg)
+{
+    struct result *r = arg;
+    const struct vectors_host *h = r->st->host;
+    if (r->ended) {
+        r->status = h->end(h->context, r->file);
+        r->file = NULL;
+        r->named = true;
+        return;
+    }
+    int rc = make_text(r);
     rc = rc < 0 || r->file != NULL ? rc : h->begin(h->context, r->st->folder, r->wish.to, &r->file);
     for (size_t at = 0; rc == 0 && at < r->text_used; at += h->piece) {
         size_t left = r->text_used - at;
         rc = h->write(h->context, r->file, r->text + at, left < h->piece ? left : h->piece);
     }
-    r->bytes += r->text_used;
     if (rc < 0 && r->file != NULL) {
         h->abandon(h->context, r->file);
         r->file = NULL;
-    } else if (rc == 0 && r->read && r->text_used < TEXT) {
-        rc = h->end(h->context, r->file);
-        r->file = NULL;
-        r->ended = true;
     }
     r->status = rc;
 }
 
+/* Work: makes the next text for the caller. */
+static void give_piece(void *arg)
+{
+    struct result *r = arg;
+    r->status = make_text(r);
+}
+
 static void go_on(struct result *r);
+
+/* A text is written here, and with the others. */
+static void sharing_ready(void *arg, int status, cw_server who)
+{
+    struct result *r = arg;
+    r->sharing_now = false;
+    if (status < 0) {
+        collector_blame(r->c, status, who);
+    } else if (r->ended) {
+        collector_written(r->c, 0, false);
+    } else {
+        go_on(r);
+    }
+}
+
+/* A piece is written. */
+static void piece_done(struct result *r)
+{
+    if (r->status < 0 || r->named) {
+        collector_written(r->c, r->status, r->named);
+    } else if (r->sharing != NULL) {
+        r->sharing_now = true;
+        sharing_text(r->sharing, r->text, r->text_used, r->ended);
+    } else if (r->ended) {
+        collector_written(r->c, 0, false);
+    } else {
+        go_on(r);
+    }
+}
 
 static void work_done(cw_svc *s, void *state, void *arg)
 {
     struct result *r = arg;
+    result_given_fn given = r->given;
     (void)s;
     (void)state;
     r->away = false;
-    if (r->absorbing != NULL) {
+    if (r->dropped) {
+        result_free(r);
+    } else if (r->absorbing != NULL) {
         part_clear(r, r->absorbing);
         r->absorbing = NULL;
         r->absorbed++;
-    }
-    if (r->dropped) {
-        result_free(r);
-    } else if (r->status < 0 || r->ended) {
-        collector_written(r->c, r->status);
+        if (r->status < 0) {
+            collector_written(r->c, r->status, false);
+        } else {
+            go_on(r);
+        }
+    } else if (given != NULL) {
+        r->given = NULL;
+        given(r->given_to, r->status, r->text, r->text_used, r->ended);
     } else {
-        go_on(r);
+        piece_done(r);
     }
 }
 
@@ -329,14 +391,14 @@ static void next_work(cw_svc *s, void *state, void *arg)
     (void)s;
     (void)state;
     r->next = NULL;
-    if (r->away) {
+    if (r->away || r->sharing_now) {
         return;
     }
     if (r->memory == NULL && !allocate(r)) {
-        collector_written(r->c, -ENOBUFS);
+        collector_written(r->c, -ENOBUFS, false);
         return;
     }
-    for (uint32_t i = 0; i < r->wish.partitions && r->absorbed < r->whole; i++) {
+    for (uint32_t i = 0; i < r->count && r->absorbed < r->whole; i++) {
         if (r->part[i].whole && !r->part[i].taken) {
             r->absorbing = &r->part[i];
             put_away(r, absorb, r->absorbing->bytes * NS_PER_BYTE);
@@ -344,10 +406,14 @@ static void next_work(cw_svc *s, void *state, void *arg)
             break;
         }
     }
-    if (!r->away && r->writing && r->absorbed == r->wish.partitions) {
+    bool all = !r->away && r->absorbed == r->count;
+    if (all && ((r->writing && !r->ended) || r->committing)) {
         put_away(r, write_piece, (uint64_t)TEXT / 4 * NS_PER_BYTE + (uint64_t)SYNC.ns);
+    } else if (all && r->given != NULL) {
+        put_away(r, give_piece, (uint64_t)TEXT / 4 * NS_PER_BYTE);
     }
-    if (!r->away && (r->writing || r->absorbed < r->whole)) {
+    bool wanted = (r->writing && !r->ended) || r->committing || r->given != NULL;
+    if (!r->away && (wanted || r->absorbed < r->whole)) {
         r->next = cw_timer_start(s, CW_MS(1), next_work, r); /* too much is under way */
     }
 }
@@ -364,7 +430,7 @@ static void go_on(struct result *r)
 
 int result_put(struct result *r, uint32_t partition, const uint8_t *bytes, size_t size, bool last)
 {
-    struct part *p = &r->part[partition];
+    struct part *p = &r->part[partition - r->first];
     if (size > 0) {
         struct chunk *c = r->st->memory + size <= r->st->memory_most ? malloc(sizeof *c + size) : NULL;
         if (c == NULL) {
@@ -388,7 +454,7 @@ int result_put(struct result *r, uint32_t partition, const uint8_t *bytes, size_
 
 void result_cut(struct result *r)
 {
-    for (uint32_t i = 0; i < r->wish.partitions && !STREAM_MUTANT(REST_KEPT); i++) {
+    for (uint32_t i = 0; i < r->count && !STREAM_MUTANT(REST_KEPT); i++) {
         if (!r->part[i].whole) {
             part_clear(r, &r->part[i]);
         }
@@ -398,10 +464,29 @@ void result_cut(struct result *r)
 void result_write(struct result *r)
 {
     r->writing = true;
+    if (stream_first(r->st, r->c->copies) != CW_SERVER_NONE) {
+        r->sharing = sharing_open(r->c, sharing_ready, r);
+        if (r->sharing == NULL) {
+            collector_written(r->c, -ENOBUFS, false);
+            return;
+        }
+    }
     go_on(r);
 }
 
-void result_give_up(struct result *r)
+void result_commit(struct result *r)
 {
-    r->give_up = true;
+    r->committing = true;
+    go_on(r);
+}
+
+int result_give(struct result *r, result_given_fn given, void *arg)
+{
+    if (r->given != NULL) {
+        return -EBUSY;
+    }
+    r->given = given;
+    r->given_to = arg;
+    go_on(r);
+    return 0;
 }

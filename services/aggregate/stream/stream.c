@@ -16,6 +16,8 @@
 #define MEMORY_LEAST (UINT64_C(1) << 20)
 #define MEMORY_MOST (UINT64_C(1) << 40)
 
+enum { NAMES = 200 };
+
 static const struct metric counts[STREAM_COUNTS] = {
     [STREAM_COUNT_BEGUN] = {"sorted_begun", "Runs of the sorted engine with this server as root."},
     [STREAM_COUNT_DONE] = {"sorted_done", "Runs with this server as root that ended well."},
@@ -53,6 +55,49 @@ uint64_t stream_batch_bytes(const struct stream *st, uint64_t input)
     return st->memory + bytes <= st->memory_most ? bytes : 0;
 }
 
+cw_server stream_first(const struct stream *st, const uint64_t *set)
+{
+    for (cw_server s = 0; s < st->torus.servers; s++) {
+        if (trees_set_has(set, s)) {
+            return s;
+        }
+    }
+    return CW_SERVER_NONE;
+}
+
+unsigned stream_count_of(const struct stream *st, const uint64_t *set)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < stream_words(st); i++) {
+        n += (unsigned)__builtin_popcountll(set[i]);
+    }
+    return n;
+}
+
+void stream_tell_set(const struct stream *st, cw_request *r, const char *field, const uint64_t *set)
+{
+    char names[NAMES];
+    size_t length = 0;
+    unsigned more = 0;
+    names[0] = '\0';
+    for (cw_server s = 0; s < st->torus.servers; s++) {
+        char name[TORUS_TEXT];
+        if (!trees_set_has(set, s)) {
+            continue;
+        }
+        torus_format(torus_coord(&st->torus, s), name);
+        if (length + strlen(name) + 24 > NAMES) {
+            more++;
+        } else {
+            length += (size_t)snprintf(names + length, NAMES - length, "%s%s", length > 0 ? " " : "", name);
+        }
+    }
+    if (more > 0) {
+        snprintf(names + length, NAMES - length, " +%u", more);
+    }
+    cw_request_text(r, field, names);
+}
+
 void stream_set_remove(uint64_t *set, cw_server s)
 {
     set[s / 64] &= ~(UINT64_C(1) << s % 64);
@@ -69,20 +114,17 @@ struct sent {
     cw_server to;
 };
 
-/* The root does not know this run any more, or is gone. */
+/* The root, or the lead, does not know this run any more, or is gone. */
 static void junction_answered(struct stream *st, const struct sent *n, int status)
 {
     struct junction *j = junction_find(st, &n->run);
-    struct task *t = task_find(st, &n->run);
     if (status == 0 || status == -ETIMEDOUT || status == -ENOBUFS) {
         return;
     }
     if (j != NULL && j->collector == NULL) {
         junction_free(j);
     }
-    if (t != NULL) {
-        task_drop(t);
-    }
+    stream_forget(st, &n->run, 0);
 }
 
 static void said(void *context, void *arg, int status)
@@ -125,6 +167,17 @@ int stream_say(struct stream *st, cw_server to, const struct letter *l)
     return id < 0 ? (int)id : 0;
 }
 
+int64_t stream_ask(struct stream *st, cw_server to, const struct letter *l, transport_answer_fn heard, void *arg)
+{
+    uint8_t bytes[LETTER_BYTES_MOST];
+    letter_encode(l, bytes);
+    const struct transport_data data = {.bytes = bytes, .size = letter_size(l)};
+    const struct transport_send_options options = {TRANSPORT_SEND_INIT, .flags = TRANSPORT_COPY,
+                                                   .timeout = STREAM_PATIENCE};
+    cw_to address = to_server(st->s, AGGREGATE_JOB, AGGREGATE_PORT_STREAM_CALL, to);
+    return transport_request(st->call, &address, &data, &options, heard, arg);
+}
+
 void stream_answer(struct stream *st, const struct transport_reply_to *reply, int status, const struct letter *l)
 {
     uint8_t bytes[LETTER_BYTES_MOST];
@@ -155,12 +208,10 @@ static int take_block(void *context, void *arg, const struct transport_message *
 static int take_end(struct stream *st, const struct letter *l)
 {
     struct junction *j = junction_find(st, &l->run);
-    struct task *t = task_find(st, &l->run);
     if (j != NULL && j->collector == NULL) {
         junction_free(j);
-    }
-    if (t != NULL) {
-        task_drop(t);
+    } else {
+        stream_forget(st, &l->run, l->attempt);
     }
     return 0;
 }
@@ -169,7 +220,7 @@ static int take_end(struct stream *st, const struct letter *l)
 static int take_probe(struct stream *st, const struct letter *l)
 {
     if (l->run.root == st->self) {
-        return collector_of_run(st, &l->run) != NULL ? 0 : -ESTALE;
+        return collector_of_run(st, &l->run) != NULL || lead_of_run(st, &l->run) != NULL ? 0 : -ESTALE;
     }
     const struct junction *j = junction_find(st, &l->run);
     return j != NULL && j->attempt == l->attempt && !j->broken ? 0 : -ESTALE;
@@ -182,6 +233,12 @@ static int take_void(struct stream *st, const struct letter *l)
         collector_void(c, l->attempt, -(int)l->status, l->who);
     }
     return 0;
+}
+
+static int take_commit(struct stream *st, const struct letter *l, const struct transport_reply_to *reply)
+{
+    int rc = collector_commit(st, l, reply);
+    return rc == -ESTALE ? copy_commit(st, l, reply) : rc;
 }
 
 static int take_call(void *context, void *arg, const struct transport_message *t, const uint8_t *bytes, int status)
@@ -200,10 +257,11 @@ static int take_call(void *context, void *arg, const struct transport_message *t
     bool from_root = l.run.root == from, at_root = l.run.root == st->self;
     switch (l.kind) {
     case LETTER_ORDER:
-        return t->request ? collector_open(st, &l, from, &t->reply_to) : -EPROTO;
-    case LETTER_CANCEL:
-        collector_cancel(st, &l, from);
-        return 0;
+        return t->request && from_root ? collector_open(st, &l, &t->reply_to) : -EPROTO;
+    case LETTER_COPY:
+        return t->request ? copy_open(st, &l, from, &t->reply_to) : -EPROTO;
+    case LETTER_COMMIT:
+        return t->request && from_root ? take_commit(st, &l, &t->reply_to) : -EPROTO;
     case LETTER_PREPARE:
         return t->request && from_root ? task_begin(st, &l, &t->reply_to) : -EPROTO;
     case LETTER_ANNOUNCE:
@@ -214,6 +272,9 @@ static int take_call(void *context, void *arg, const struct transport_message *t
         return from_root ? take_end(st, &l) : -EPROTO;
     case LETTER_VOID:
         return at_root ? take_void(st, &l) : -EPROTO;
+    case LETTER_COLLECTED:
+        lead_collected(st, &l, from);
+        return 0;
     case LETTER_PROBE:
         return from_root || at_root ? take_probe(st, &l) : -EPROTO;
     case LETTER_BLOCK:
@@ -228,7 +289,17 @@ static int take_call(void *context, void *arg, const struct transport_message *t
 
 static bool busy(const struct stream *st)
 {
-    return !list_is_empty(&st->tasks) || !list_is_empty(&st->junctions) || !list_is_empty(&st->collectors);
+    return !list_is_empty(&st->tasks) || !list_is_empty(&st->junctions) || !list_is_empty(&st->collectors) ||
+           !list_is_empty(&st->copies) || !list_is_empty(&st->leads);
+}
+
+/* A lead's tick may end that lead, and all else of its run. */
+static void tick_leads(struct stream *st)
+{
+    for (struct list_node *n = list_first(&st->leads), *next; n != NULL; n = next) {
+        next = list_next(&st->leads, n);
+        lead_tick((struct lead *)(void *)n);
+    }
 }
 
 /* A collector's tick may end that collector, and no other one. */
@@ -254,7 +325,9 @@ static void tick(cw_svc *s, void *state, void *arg)
         next = list_next(&st->tasks, n);
         task_tick((struct task *)(void *)n);
     }
+    copy_tick(st);
     tick_collectors(st);
+    tick_leads(st);
     stream_wake(st);
 }
 
@@ -284,7 +357,11 @@ static void soon(cw_svc *s, void *state, void *arg)
     for (struct list_node *n = list_first(&st->junctions); n != NULL; n = list_next(&st->junctions, n)) {
         junction_sweep(container_of(n, struct junction, link));
     }
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        flow_go_on(st, link);
+    }
     tick_collectors(st);
+    tick_leads(st);
     stream_wake(st);
 }
 
@@ -295,6 +372,26 @@ void stream_soon(struct stream *st)
     }
 }
 
+void stream_forget(struct stream *st, const struct run_name *lead, uint32_t round)
+{
+    collector_drop(st, lead, round);
+    copy_drop(st, lead, round);
+    if (round != 0) {
+        return;
+    }
+    for (struct list_node *n = list_first(&st->junctions), *next; n != NULL; n = next) {
+        struct junction *j = container_of(n, struct junction, link);
+        next = list_next(&st->junctions, n);
+        if (run_name_equal(&j->lead, lead) && j->collector == NULL) {
+            junction_free(j); /* it reads the task */
+        }
+    }
+    struct task *t = task_find(st, lead);
+    if (t != NULL) {
+        task_drop(t);
+    }
+}
+
 /* ---- Upcalls ----------------------------------------------------------------------------------------------------- */
 
 static void server_down(struct stream *st, cw_server server)
@@ -302,14 +399,19 @@ static void server_down(struct stream *st, cw_server server)
     for (struct list_node *n = list_first(&st->junctions), *next; n != NULL; n = next) {
         struct junction *j = container_of(n, struct junction, link);
         next = list_next(&st->junctions, n);
-        if (j->run.root == server && j->collector == NULL) {
+        if ((j->run.root == server || j->lead.root == server) && j->collector == NULL) {
             junction_free(j);
         }
     }
-    task_root_down(st, server);
     for (struct list_node *n = list_first(&st->collectors), *next; n != NULL; n = next) {
         next = list_next(&st->collectors, n);
         collector_down((struct collector *)(void *)n, server);
+    }
+    copy_down(st, server);
+    task_lead_down(st, server); /* whose junctions are gone */
+    for (struct list_node *n = list_first(&st->leads), *next; n != NULL; n = next) {
+        next = list_next(&st->leads, n);
+        lead_down((struct lead *)(void *)n, server);
     }
 }
 
@@ -336,6 +438,11 @@ void stream_writable(struct stream *st)
 int stream_command(struct stream *st, cw_request *r, int argc, const char *const *argv, uint32_t number)
 {
     return asker_command(st, r, argc, argv, number);
+}
+
+int stream_take(struct stream *st, cw_request *r, uint32_t number)
+{
+    return asker_take(st, r, number);
 }
 
 int stream_cancel(struct stream *st, uint32_t number)
@@ -421,7 +528,7 @@ static int open_transports(struct stream *st)
     struct transport_config edge = transport_config_default(AGGREGATE_PORT_STREAM, st);
     edge.message = take_block;
     edge.message_max = STREAM_BLOCK;
-    edge.messages_max = 2 * STREAM_WINDOW * CW_LINK_COUNT * STREAM_OPEN * STREAM_RUNS;
+    edge.messages_max = 2 * STREAM_WINDOW_MOST * CW_LINK_COUNT * STREAM_OPEN * STREAM_RUNS;
     edge.timeout = STREAM_LIMIT;
     struct transport_config call = transport_config_default(AGGREGATE_PORT_STREAM_CALL, st);
     call.message = take_call;
@@ -432,13 +539,14 @@ static int open_transports(struct stream *st)
     return rc < 0 ? rc : transport_open(st->s, &call, &st->call);
 }
 
-int stream_open(struct stream **out, cw_svc *s)
+int stream_open(struct stream **out, cw_svc *s, struct dense *dense)
 {
     struct stream *st = calloc(1, sizeof *st);
     if (st == NULL) {
         return -ENOMEM;
     }
     st->s = s;
+    st->dense = dense;
     st->host = cw_find(s, VECTORS_HOST_NAME, VECTORS_HOST_VERSION, NULL);
     int rc = torus_init(&st->torus, cw_torus(s));
     rc = rc == 0 && st->torus.servers > MESSAGE_SERVERS_MOST ? -E2BIG : rc;
@@ -449,10 +557,14 @@ int stream_open(struct stream **out, cw_svc *s)
     }
     st->self = torus_id(&st->torus, cw_self(s));
     st->life = cw_random(s) | 1;
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        list_init(&st->waiting[link]);
+    }
     list_init(&st->tasks);
     list_init(&st->junctions);
     list_init(&st->collectors);
-    list_init(&st->askers);
+    list_init(&st->copies);
+    list_init(&st->leads);
     metrics_counters(s, counts, STREAM_COUNTS, st->counter);
     rc = open_transports(st);
     if (rc < 0) {
@@ -471,13 +583,14 @@ void stream_close(struct stream *st)
     }
     st->closing = true;
     collector_close(st);
+    copy_close(st);
     while (!list_is_empty(&st->junctions)) {
         junction_free(container_of(list_first(&st->junctions), struct junction, link));
     }
     task_close(st);
+    lead_close(st);
     transport_close(st->edge);
     transport_close(st->call);
-    asker_close(st);
     trees_close(st->trees);
     free(st);
 }

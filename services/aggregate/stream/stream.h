@@ -3,7 +3,7 @@
  * stream.h - the sorted engine on one server: records of a key and a value, from a file of each contributor, sorted and
  * combined on their way to one server, which writes them to a file. The service `aggregate` hands its upcalls on.
  *
- *     open        stream_open(&st, s)                   event       stream_event(st, ev)
+ *     open        stream_open(&st, s, dense)            event       stream_event(st, ev)
  *     on_packet   stream_packet(st, p, rx)              on_writable stream_writable(st)
  *     close       stream_close(st)
  *
@@ -16,12 +16,14 @@
 #include "cubeway/service.h"
 
 struct stream;
+struct dense;
 
 /*
- * Borrows s until stream_close(). -EINVAL: an option is wrong, and the log says what is right; -E2BIG: the torus has
- * more servers than a message has room for; -ENOMEM, or what transport_open() says.
+ * Borrows s until stream_close(), and dense, which takes results to all; NULL: there is none. -EINVAL: an option is
+ * wrong, and the log says what is right; -E2BIG: the torus has more servers than a message has room for; -ENOMEM, or
+ * what transport_open() says.
  */
-CW_MUST_CHECK int stream_open(struct stream **out, cw_svc *s);
+CW_MUST_CHECK int stream_open(struct stream **out, cw_svc *s, struct dense *dense);
 /* Ends everything. NULL is allowed. */
 void stream_close(struct stream *st);
 
@@ -31,6 +33,8 @@ void stream_writable(struct stream *st);
 
 /* The command `run`: on_command()'s result. number: of the order, which no other order at this server has. */
 int stream_command(struct stream *st, cw_request *r, int argc, const char *const *argv, uint32_t number);
+/* The command `take NUMBER`: the next piece of a result that goes to the caller. on_command()'s result. */
+int stream_take(struct stream *st, cw_request *r, uint32_t number);
 /* Ends a run that was ordered here. -ENOENT: there is none of this number. */
 int stream_cancel(struct stream *st, uint32_t number);
 /* A row for each run that this server has to do with; *first says whether a row was begun before. */

@@ -22,7 +22,7 @@ struct task {
     struct run_name run;
     struct wish wish;
     struct transport_reply_to reply;
-    bool ready;   /* the input is sorted, and the root was told */
+    bool ready;   /* the input is sorted, and the lead was told */
     bool away;    /* work has it: it is not freed before that has ended */
     bool dropped; /* it is freed when the last work has ended */
     bool ended;   /* for the work: the input has */
@@ -59,7 +59,7 @@ static struct task *task_at(struct list_node *n)
     return (struct task *)(void *)n;
 }
 
-struct task *task_find(struct stream *st, const struct run_name *run)
+struct task *task_find(const struct stream *st, const struct run_name *run)
 {
     for (struct list_node *n = list_first(&st->tasks); n != NULL; n = list_next(&st->tasks, n)) {
         if (run_name_equal(&task_at(n)->run, run) && !task_at(n)->dropped) {
@@ -160,7 +160,7 @@ static void work(void *arg)
 
 static void work_done(cw_svc *s, void *state, void *arg);
 
-/* Tells the root how it has ended, and forgets the task when it has not ended well. */
+/* Tells the lead how it has ended, and forgets the task when it has not ended well. */
 static void answer(struct task *t, int status)
 {
     struct letter l = {.kind = LETTER_PREPARED, .run = t->run, .records = t->records, .bytes = t->length};
@@ -230,7 +230,7 @@ static void work_done(cw_svc *s, void *state, void *arg)
 
 /* ---- The beginning, and the end ---------------------------------------------------------------------------------- */
 
-static int check(const struct stream *st, const struct letter *l)
+static int check(const struct stream *st, const struct letter *l, bool reads, bool writes)
 {
     struct mapper_kind_of of;
     struct combine combine;
@@ -238,13 +238,14 @@ static int check(const struct stream *st, const struct letter *l)
         combine_read(l->wish.combine, &combine) < 0) {
         return -EPROTO;
     }
-    for (const struct list_node *n = list_first(&st->tasks); n != NULL; n = list_next(&st->tasks, n)) {
-        if (run_name_equal(&((const struct task *)(const void *)n)->run, &l->run)) {
-            return -EEXIST;
-        }
+    if (task_find(st, &l->run) != NULL) {
+        return -EEXIST;
     }
-    if (st->spool.host == NULL || st->folder[0] == '\0') {
+    if ((reads && st->spool.host == NULL) || (writes && st->host == NULL) || st->folder[0] == '\0') {
         return -EOPNOTSUPP;
+    }
+    if (writes && (collector_has_name(st, &l->run, l->wish.to) || copy_has_name(st, &l->run, l->wish.to))) {
+        return -EBUSY;
     }
     return st->task_count < STREAM_RUNS ? 0 : -ENOBUFS;
 }
@@ -252,9 +253,15 @@ static int check(const struct stream *st, const struct letter *l)
 int task_begin(struct stream *st, const struct letter *l, const struct transport_reply_to *reply)
 {
     struct mapper_kind_of of;
-    int rc = check(st, l);
+    bool reads = trees_set_has(l->members, st->self);
+    int rc = check(st, l, reads, trees_set_has(l->others, st->self));
     if (rc < 0) {
         return rc;
+    }
+    if (!reads) { /* it only writes, and can */
+        const struct letter none = {.kind = LETTER_PREPARED, .run = l->run};
+        stream_answer(st, reply, 0, &none);
+        return 0;
     }
     struct task *t = calloc(1, sizeof *t);
     uint8_t *piece = malloc(PIECE);
@@ -291,11 +298,11 @@ void task_tick(struct task *t)
     }
 }
 
-void task_root_down(struct stream *st, cw_server root)
+void task_lead_down(struct stream *st, cw_server lead)
 {
     for (struct list_node *n = list_first(&st->tasks), *next; n != NULL; n = next) {
         next = list_next(&st->tasks, n);
-        if (task_at(n)->run.root == root) {
+        if (task_at(n)->run.root == lead) {
             task_drop(task_at(n));
         }
     }

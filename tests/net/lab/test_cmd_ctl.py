@@ -147,6 +147,62 @@ class Ctl(lab_kit.Case):
                          "^service hitcount runs: version .* in the place of version ")
         self.assertIn("it was not replaced", run("ctl", "0,0,0", "services", "reload", "ping", "--undo", code=1).stderr)
 
+    def put_build(self, number):
+        """Build `number` of the service `builds` (3: server 0,0,0 refuses it) takes the place of its file."""
+        path = os.path.join(self.folder, "builds.so")
+        shutil.copy(os.path.join(os.path.dirname(lab_kit.OPTIONS.module), f"build{number}.so"), path + ".new")
+        os.rename(path + ".new", path)
+        return path
+
+    def versions(self):
+        return {row["version"] for row in self.services("builds").values()}
+
+    def test_a_build_that_a_server_refuses(self):
+        """None keeps it: neither after an undo, nor does who is started again."""
+        path = self.put_build(1)
+        self.addCleanup(os.unlink, path)
+        run("up", "2x2x1", "--service", path)
+        self.addCleanup(run, "down", code=None)
+        self.put_build(2)
+        run("ctl", "all", "services", "reload", path)
+        run("fail", "1,1,0")
+        self.put_build(3)
+        said = run("ctl", "all", "services", "reload", path, code=1).stderr
+        self.assertIn("1,1,0 is dead: it runs what the others run when it is restored", said)
+        self.assertIn("cwctl: no daemon keeps it: it was taken back from the 2 that had loaded it", said)
+        for server in "1,1,0", "0,0,0":  # who was dead, and who refused
+            run("fail", server, code=None)
+            run("restore", server, "--wait")
+            self.assertEqual(self.versions(), {"0.2"})
+        self.assertEqual(len(self.services("builds")), 4)
+        # These two know of no earlier build: all or none.
+        said = run("ctl", "all", "services", "reload", "builds", "--undo", code=1).stderr
+        self.assertIn("cwctl: 0,0,0, 1,1,0: builds: it was not replaced since it was loaded", said)
+        self.assertIn("cwctl: nothing was put back on any of the 4 daemons", said)
+        self.assertEqual(self.versions(), {"0.2"})
+        run("ctl", "0,1,0", "1,0,0", "services", "reload", "builds", "--undo")
+        self.assertEqual({name: row["version"] for name, row in self.services("builds").items()},
+                         {"0,0,0": "0.2", "1,1,0": "0.2", "0,1,0": "0.1", "1,0,0": "0.1"})
+
+    def test_one_daemon_is_asked_once(self):
+        """Where all servers live in one process, what is done to one of them is done to all."""
+        run("up", "2x2x1", "--driver", "process")
+        self.addCleanup(run, "down", code=None)
+        path = self.put_build(1)
+        self.addCleanup(os.unlink, path)
+        self.assertRegex(run("ctl", "all", "services", "load", path).stdout, r"(?m)^all +builds +4003 +0\.1 ")
+        self.put_build(2)
+        run("ctl", "all", "services", "reload", path)
+        self.put_build(3)
+        said = run("ctl", "0,0,0", "0,1,0", "services", "reload", path, code=1).stderr
+        self.assertEqual(said, "cwctl: all: service builds: not here\n")
+        self.assertEqual(run("ctl", "all", "services", "weight", "builds", "7").stdout.count("builds"), 1)
+        self.assertEqual(self.versions(), {"0.2"})
+        run("ctl", "all", "services", "reload", "builds", "--undo")
+        self.assertEqual(self.versions(), {"0.1"})
+        run("ctl", "all", "services", "unload", "builds")
+        self.assertEqual(self.services("builds"), {})
+
     def test_ctl_names_the_commands_of_the_lab(self):
         self.up("2x2x1")
         self.assertIn("cwlab fail --name lab 1,0,0 does that", run("ctl", "1,0,0", "fail", code=2).stderr)

@@ -63,6 +63,21 @@ class Fault(lab_kit.Case):
         self.assertEqual(run("pause", "0,0,2", "1ms", "--quiet").stderr, "")
         self.assertIn("runs already", run("restore", "1,0,2", code=2).stderr)
 
+    def test_one_process_with_all_servers(self):
+        """What cannot be done to a process can be done inside of it: the refusal is the line, and the line works."""
+        run("up", "2x1x1", "--driver", "process")
+        self.addCleanup(run, "down", code=None)
+        for words, does in ((("fail", "1,0,0"), "1,0,0 fail"), (("restore", "1,0,0"), "1,0,0 restore"),
+                            (("fail", "1,0,0", "--power"), "1,0,0 fail"), (("restore", "1,0,0"), "1,0,0 restore"),
+                            (("link", "0,0,0", "+x", "down"), "0,0,0 cut +x"),
+                            (("link", "0,0,0", "+x", "up"), "0,0,0 mend +x")):
+            said = run(*words, code=None)
+            self.assertNotEqual(said.returncode, 0)
+            self.assertEqual(said.stderr, f"cwlab {words[0]}: {words[1]}: all servers of this lab live in one "
+                             f"process, which does that itself: cwlab ctl --name lab {does}\n")
+            run(*said.stderr.partition(": cwlab ")[2].split())
+        self.assertIn("it cannot be done to one of them", run("pause", "1,0,0", "1s", code=None).stderr)
+
     def test_who_leaves_is_waited_for(self):
         """leave returns when the daemon has ended; a second one meanwhile waits too, and cuts nothing short."""
         self.up("2x2x1")

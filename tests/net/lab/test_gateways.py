@@ -6,6 +6,8 @@ import json
 import os
 import shutil
 import signal
+import socket
+import subprocess
 
 import lab_kit
 from lab_kit import run
@@ -115,6 +117,51 @@ class Beside(lab_kit.Case):
 
     def ask_outside(self, server, code=0):
         return run("exec", server, "curl", "-sS", "-m", "2", f"http://{OUTSIDE}/", code=code).stdout
+
+    def test_uplink(self):
+        """A way out to this machine, whose interfaces, routes and rules stay what they are."""
+        for program in "nft", "slirp4netns":
+            if shutil.which(program) is None:
+                self.skipTest(f"no {program} here")
+
+        def machine():
+            return [subprocess.run(["ip", "-json", *words], capture_output=True, check=True).stdout
+                    for words in (["link"], ["addr"], ["route"])] + [
+                        subprocess.run(["nft", "list", "ruleset"], capture_output=True, check=False).stdout]
+
+        before = machine()
+        data = os.urandom(1 << 20)
+        with open(os.path.join(self.folder, "data"), "wb") as file:
+            file.write(data)
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        server = subprocess.Popen([PYTHON, "-m", "http.server", str(port), "--bind", "127.0.0.1", "--directory",
+                                   self.folder], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        self.begin("3x2x1", "--uplink")
+        url = f"http://10.0.2.2:{port}/data"  # slirp's word for the machine's loopback
+        lab_kit.until("a web server answers",
+                      lambda: run("exec", "0,0,0", "curl", "-sS", "-m", "5", "-o", "/dev/null", url,
+                                  code=None).returncode == 0)
+        for place in "2,1,0", "0,0,0":
+            said = self.shell(place, f"curl -sS -m 30 {url} | sha256sum")
+            self.assertEqual(said.split()[0], hashlib.sha256(data).hexdigest())
+        self.assertEqual(self.shell("1,1,0", "cat /etc/resolv.conf"), "nameserver 10.0.2.3\n")
+        self.assertEqual(lab_kit.ask("ctl", "1,1,0", "tunnel", "explain", "10.0.2.2")["server"], "0,0,0")
+        self.assertEqual(machine(), before)
+        ways = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if self.is_way_out(pid)]
+        self.assertEqual(len(ways), 1)
+        run("down")
+        self.nothing_left(ways)
+
+    def is_way_out(self, pid):
+        try:
+            return (os.readlink(f"/proc/{pid}/exe").endswith("/slirp4netns") and
+                    os.readlink(f"/proc/{pid}/cwd").startswith(self.folder))
+        except OSError:
+            return False
 
     # ---- Containers --------------------------------------------------------------------------------------------------
 

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Networks of the lab beside the built-in one: each a job of its own, and what is granted to it."""
 
+import glob
+import hashlib
+import json
 import os
+import subprocess
 
 import lab_kit
 from lab_kit import run
@@ -52,6 +56,111 @@ class Networks(lab_kit.Case):
         self.assertIn("Packet filtered", self.ping("10.80.2.1", code=1))
         run("ctl", "0,0,0", "job", "revoke", "blue", "blue")
         self.assertIn("Packet filtered", self.ping("10.80.1.1", code=1))
+
+    def again_with(self, server, old, new):
+        """The daemon of that server starts anew with another text in its configuration."""
+        conf, = glob.glob(os.path.join(self.folder, "*", f"{server}.conf"))
+        with open(conf, encoding="ascii") as file:
+            text = file.read()
+        self.assertIn(old, text)
+        run("fail", server)
+        with open(conf, "w", encoding="ascii") as file:
+            file.write(text.replace(old, new))
+        run("restore", server)
+
+    def namespace(self, server):
+        """A network namespace for as long as a program lives in it. Gives the program's number."""
+        held = subprocess.Popen([lab_kit.OPTIONS.cwlab, "exec", server, "unshare", "--net", "sh", "-c",
+                                 "echo $$; exec sleep 600"], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(held.wait)
+        self.addCleanup(held.kill)
+        self.addCleanup(held.stdout.close)
+        pid = int(held.stdout.readline())
+        self.addCleanup(run, "exec", server, "kill", str(pid), code=None)
+        return pid
+
+    def test_namespaces(self):
+        """The device of a network in a network namespace: programs there have it, and those beside it have not."""
+        self.begin("2x1x1", "--tunnel", "--network", "blue")
+        pid = self.namespace("0,0,0")  # of a user of the server's, so to say
+        inside = ["exec", "0,0,0", "nsenter", f"--net=/proc/{pid}/ns/net"]
+        self.again_with("0,0,0", "job = 5001;", f'job = 5001; netns = "/proc/{pid}/ns/net";')
+        self.wait_all(2)
+        run(*inside, "ping", "-c", "1", "-W", "5", "10.80.1.1")
+        run("exec", "1,0,0", "ping", "-c", "1", "-W", "5", "10.80.0.1")
+        self.ping("10.64.1.1")
+        self.ping("-W", "1", "10.80.1.1", code=None)
+        self.assertNotIn("cw-blue", run("exec", "0,0,0", "ip", "link").stdout)
+        self.assertNotIn("cw0", run(*inside, "ip", "link").stdout)
+        said = lab_kit.ask("ctl", "0,0,0", "tunnel", "status", "--network", "blue")
+        self.assertEqual(said["netns"], f"/proc/{pid}/ns/net")
+
+    # ---- Bridges -----------------------------------------------------------------------------------------------------
+
+    def machine(self, server, number, mac):
+        """A namespace as a virtual machine at the server's bridge. Gives the words that run programs there."""
+        pid = self.namespace(server)
+        six = self.six(number)
+        inside = f"nsenter --net=/proc/{pid}/ns/net"
+        run("exec", server, "sh", "-ec",
+            f"ip link add m0 type veth peer name eth0 netns /proc/{pid}/ns/net; ip link set m0 mtu 8944 master br0 up; "
+            f"{inside} ip link set eth0 address {mac} mtu 8944 up; {inside} ip link set lo up; "
+            f"{inside} ip addr add 10.64.{number}.5/12 dev eth0; {inside} ip addr add {six}5/48 dev eth0")
+        return ["exec", server, *inside.split()]
+
+    def six(self, number):
+        """How addresses of IPv6 begin on the server with that number."""
+        prefix = lab_kit.ask("ctl", "0,0,0", "tunnel", "status")["subnet6"].split("::")[0]
+        return f"{prefix}:{number}::" if number else f"{prefix}::"
+
+    def test_ethernet(self):
+        """Machines at bridges, one with a MAC address that names its server and one with any, as if on one Ethernet."""
+        self.begin("2x1x1", "--tunnel")
+        for number, server in enumerate(("0,0,0", "1,0,0")):
+            self.again_with(server, 'service "ip" { }', 'network "ip" { ethernet = yes; }')
+            self.wait_all(2)
+            run("exec", server, "sh", "-ec",
+                "ip link add br0 type bridge; ip link set br0 mtu 8944; ip addr flush dev cw0; "
+                "ip link set cw0 master br0; ip link set br0 up; "
+                f"ip addr add 10.64.{number}.1/12 dev br0; ip addr add {self.six(number)}1/48 dev br0 nodad")
+        self.assertEqual(lab_kit.ask("ctl", "0,0,0", "tunnel", "status")["ethernet"], "yes")
+        near = self.machine("0,0,0", 0, "02:cb:00:00:00:05")
+        far = self.machine("1,0,0", 1, "52:54:00:12:34:56")
+        said = run("exec", "0,0,0", "ip", "-json", "link", "show", "cw0").stdout
+        self.assertEqual(json.loads(said)[0]["address"], "02:cb:00:00:00:01")
+        # The far machine has not spoken yet: it is asked, and what is sent again comes.
+        run(*near, "ping", "-c", "1", "-w", "10", "10.64.1.5")
+        for address in "10.64.1.5", "10.64.1.1", "10.64.0.1", self.six(1) + "5", self.six(1) + "1":
+            lab_kit.until(f"{address} answers", lambda a=address: run(
+                *near, "ping", "-c", "1", "-W", "2", a, code=None).returncode == 0)
+        run(*far, "ping", "-c", "1", "-w", "10", "10.64.0.1")
+        self.ping("10.64.1.5")
+        # The neighbour that a machine sees is named after its server.
+        said = run(*near, "ip", "neigh", "show", "10.64.1.5").stdout
+        self.assertIn("02:cb:00:00:01:05", said)
+        # Megabytes, in segments that are cut and joined on their way.
+        data = os.urandom(1 << 20) * 16
+        path = os.path.join(self.folder, "data")
+        with open(path, "wb") as file:
+            file.write(data)
+        server = subprocess.Popen([lab_kit.OPTIONS.cwlab, *far, "python3", "-m", "http.server", "8000", "--bind", "::",
+                                   "--directory", self.folder], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        for host in "10.64.1.5", f"[{self.six(1)}5]":
+            url = f"http://{host}:8000/data"
+            lab_kit.until(url, lambda u=url: run(*near, "curl", "-sS", "-g", "-m", "20", "-o", path + ".came", u,
+                                                 code=None).returncode == 0)
+            with open(path + ".came", "rb") as file:
+                self.assertEqual(hashlib.sha256(file.read()).digest(), hashlib.sha256(data).digest())
+        # A machine with an address of another server is not heard, and what a bridge floods does not leave.
+        run(*near, "ip", "addr", "add", "10.64.1.77/32", "dev", "eth0")
+        run(*near, "ping", "-c", "1", "-W", "1", "-I", "10.64.1.77", "10.64.1.1", code=1)
+        run(*near, "ip", "neigh", "replace", "10.64.1.5", "lladdr", "52:54:00:77:77:77", "dev", "eth0")
+        run(*near, "ping", "-c", "1", "-W", "1", "10.64.1.5", code=1)
+        drops = self.drops("ip")
+        self.assertGreater(drops["source"], 0)
+        self.assertGreater(drops["frame"], 0)
 
 
 if __name__ == "__main__":

@@ -36,6 +36,15 @@ kv delete a
 kv flush
 kv stats
 kv hot
+store create memory
+store put a 1
+store get a
+store head a
+store cas a 1 2
+store insert a 3
+store delete a
+store status
+store explain a
 tunnel status
 tunnel flows
 tunnel explain 10.64.0.1
@@ -93,6 +102,7 @@ pause 0,0,0 1ms
 link 0,0,0 +x up
 loss 0,0,0 +x none
 judge
+rescale
 logs --last 3
 logs --merge --last 3
 churn --for 10ms

@@ -3,7 +3,8 @@
  * test_sorted_world.c - runs of the sorted engine on real nodes in a simulated torus where everything goes wrong. Each
  * seed draws a torus, faults (loss, duplication, delay, cuts, churn, pauses, partitions) and runs: contributors, root,
  * desk, records, mapper, combination, partitions, who is told to end early. The judge makes the result again, by a sort
- * of all records of the contributors that the answer names: the file must be that, line by line. Every run must end;
+ * of all records of the contributors that the answer names: the file, the files of all parts together, or each of the
+ * files that all have, must be that, line by line; and of a run that failed there must be no file. Every run must end;
  * nothing may be left; and when all is well again, a run of all servers must be right at the first attempt.
  *
  *   test_sorted_world with the options of seeds.h. Exit code 1: a seed failed.
@@ -15,6 +16,8 @@
 #include "seeds.h"
 #include "services/aggregate/aggregate.h"
 #include "services/aggregate/dense/dense.h"
+#include "services/multicast/cast/head.h"
+#include "services/multicast/multicast.h"
 #include "simulator/faults.h"
 #include "simulator/world.h"
 #include "stream_disk.h"
@@ -55,12 +58,16 @@ struct entry {
     int64_t value;
 };
 
+/* Where the result goes: to one server, a part to some or each, or all of it to all members. */
+enum to { TO_ONE, TO_SOME, TO_EACH, TO_ALL, TOS };
+
 struct run {
     uint64_t seed;
     enum kind kind;
     unsigned number;
-    cw_server root, desk;
-    uint64_t members;
+    enum to to;
+    cw_server root, desk; /* root: of TO_ONE */
+    uint64_t members, writers;
     unsigned keys;    /* so many keys there are, at most */
     unsigned records; /* of a server, at most */
     bool skewed;      /* one server has nearly all of them */
@@ -159,11 +166,10 @@ static unsigned must_be(const struct run *run, uint64_t set, char (**out)[LINE])
     return lines;
 }
 
-/* The lines of a file, sorted; keys must ascend in it. */
-static unsigned lines_of(const struct run *run, const struct stream_blob *b, char (**out)[LINE])
+/* Adds the lines of a file to n of them; keys must ascend in it. Gives how many there are. */
+static unsigned lines_of(const struct run *run, const struct stream_blob *b, char (**out)[LINE], unsigned n)
 {
-    unsigned n = 0;
-    *out = calloc(b->length + 1, LINE);
+    *out = realloc(*out, (n + b->length / 2 + 1) * LINE);
     char last[LINE] = "";
     for (size_t at = 0; at < b->length;) {
         size_t length = (size_t)((const uint8_t *)memchr(b->bytes + at, '\n', b->length - at) - (b->bytes + at));
@@ -176,21 +182,29 @@ static unsigned lines_of(const struct run *run, const struct stream_blob *b, cha
         snprintf(last, sizeof last, "%s", (*out)[n++]);
         at += length + 1;
     }
-    qsort(*out, n, LINE, by_text);
     return n;
 }
 
-static void compare(const struct run *run, uint64_t set)
+static const struct stream_blob *file_of(const struct run *run, cw_server s)
 {
     char name[16];
     snprintf(name, sizeof name, "out%u", run->number);
-    const struct stream_blob *b = stream_disk_result(&disks[run->root], name);
-    if (b == NULL) {
-        WRONG("file", "run %u: it ended well, and there is no file", run->number);
-        return;
+    return stream_disk_result(&disks[s], name);
+}
+
+/* The files of these servers together must be the result of those in the set. */
+static void compare(const struct run *run, uint64_t set, uint64_t files)
+{
+    char(*must)[LINE], (*is)[LINE] = NULL;
+    unsigned n = must_be(run, set, &must), m = 0;
+    for (cw_server s = 0; s < SERVERS_MOST; s++) {
+        const struct stream_blob *b = files >> s & 1 ? file_of(run, s) : NULL;
+        if ((files >> s & 1) && b == NULL) {
+            WRONG("file", "run %u: it ended well, and server %u has no file", run->number, s);
+        }
+        m = b != NULL ? lines_of(run, b, &is, m) : m;
     }
-    char(*must)[LINE], (*is)[LINE];
-    unsigned n = must_be(run, set, &must), m = lines_of(run, b, &is);
+    qsort(is, m, LINE, by_text);
     if (n != m) {
         WRONG("sum", "run %u: %u lines, must be %u", run->number, m, n);
     }
@@ -204,19 +218,53 @@ static void compare(const struct run *run, uint64_t set)
     free(is);
 }
 
-/* The contributors that the answer names: those that were asked, less those that it says are not in it. */
-static uint64_t counted_of(const struct run *run, const struct torus *torus)
+/* The servers of rows with that state. */
+static uint64_t servers_of_state(const struct fake_result *r, const struct torus *torus, const char *state)
 {
-    uint64_t set = run->members;
-    const struct fake_result *r = &run->result;
-    for (unsigned i = 0; i < r->fields; i++) {
+    uint64_t set = 0;
+    for (unsigned row = 1; row < r->rows && fake_has(r, row, "server"); row++) {
         unsigned x, y, z;
-        if (r->field[i].row > 0 && strcmp(r->field[i].name, "server") == 0 &&
-            sscanf(r->field[i].text, "%u,%u,%u", &x, &y, &z) == 3) {
-            set &= ~(UINT64_C(1) << torus_id(torus, (cw_coord){(uint8_t)x, (uint8_t)y, (uint8_t)z}));
+        if (strcmp(fake_text(r, row, "state"), state) == 0 &&
+            sscanf(fake_text(r, row, "server"), "%u,%u,%u", &x, &y, &z) == 3) {
+            set |= UINT64_C(1) << torus_id(torus, (cw_coord){(uint8_t)x, (uint8_t)y, (uint8_t)z});
         }
     }
     return set;
+}
+
+/* Compares all that was written. */
+static void compare_files(const struct run *run, const struct torus *torus, uint64_t counted)
+{
+    uint64_t bare = servers_of_state(&run->result, torus, "no result"), gone = run->members & ~counted;
+    uint64_t files = run->writers & ~bare;
+    for (cw_server s = 0; s < SERVERS_MOST && run->to == TO_ALL; s++) {
+        if (files & ~gone & UINT64_C(1) << s) {
+            compare(run, counted, UINT64_C(1) << s);
+        }
+    }
+    if (run->to == TO_EACH || run->to == TO_SOME) {
+        files &= ~gone;
+    }
+    /* A part is missing where a server died when it was to name it. */
+    if (run->to != TO_ALL &&
+        (bare == 0 || fake_int(&run->result, 0, "parts") == fake_int(&run->result, 0, "with_result"))) {
+        compare(run, counted, files);
+    }
+}
+
+/* Of a run that has failed nothing may be there, unless who wrote it died when it was to name it. */
+static void look_for_files(const struct run *run)
+{
+    const struct fake_result *r = &run->result;
+    if (!fake_has(r, 0, "id") ||
+        (fake_has(r, 0, "error") && strstr(fake_text(r, 0, "error"), "which is to write") != NULL)) {
+        return; /* or who was to be told */
+    }
+    for (cw_server s = 0; s < SERVERS_MOST; s++) {
+        if (file_of(run, s) != NULL) {
+            WRONG("whole", "run %u failed, and server %u has a file", run->number, s);
+        }
+    }
 }
 
 static bool is_deadly(uint64_t seed)
@@ -246,11 +294,13 @@ static void judge(const struct run *run, const struct torus *torus, uint64_t see
         ledger->failed++;
         /* Deaths are noticed long before the limit. */
         if (!is_fault(r->rc) || (is_deadly(seed) && r->rc == -ETIMEDOUT) || (calm && run->cancel.ns == INT64_MAX)) {
-            WRONG("ends", "run %u ended with %d", run->number, r->rc);
+            WRONG("ends", "run %u ended with %d: %s", run->number, r->rc,
+                  fake_has(r, 0, "error") ? fake_text(r, 0, "error") : "");
         }
+        look_for_files(run);
         return;
     }
-    uint64_t counted = counted_of(run, torus);
+    uint64_t counted = run->members & ~servers_of_state(r, torus, "not counted");
     int64_t attempts = fake_int(r, 0, "attempts");
     ledger->succeeded++;
     ledger->again += attempts > 1;
@@ -259,7 +309,7 @@ static void judge(const struct run *run, const struct torus *torus, uint64_t see
         WRONG("named", "run %u names %#llx of %#llx, after %d attempts", run->number, (unsigned long long)counted,
               (unsigned long long)run->members, (int)attempts);
     }
-    compare(run, counted);
+    compare_files(run, torus, counted);
 }
 
 /* ---- What is drawn ----------------------------------------------------------------------------------------------- */
@@ -301,11 +351,14 @@ static void draw_runs(const struct torus *torus, uint64_t seed, cw_time from, cw
         if (prng_below(&random, 8) == 0) {
             run->cancel = cw_time_add(run->at, prng_span(&random, CW_MS(1), CW_MS(20)));
         }
+        run->to = (enum to)prng_below(&random, TOS);
         uint64_t share = 1 + prng_below(&random, 4);
         for (cw_server s = 0; s < torus->servers; s++) {
             bool member = prng_below(&random, 4) < share || (s == torus->servers - 1 && run->members == 0);
             run->members |= (uint64_t)member << s;
+            run->writers |= (uint64_t)(run->to == TO_SOME && (s == run->root || prng_below(&random, 4) == 0)) << s;
         }
+        run->writers = run->to == TO_ONE ? UINT64_C(1) << run->root : run->to == TO_SOME ? run->writers : run->members;
     }
 }
 
@@ -339,10 +392,9 @@ static void draw_deaths(struct fault_plan *plan, const struct torus *torus, uint
 
 static void order(struct world *w, struct run *run)
 {
-    static char text[8 + SERVERS_MOST][64];
-    const char *words[8 + SERVERS_MOST];
+    static char text[8 + 2 * SERVERS_MOST][64];
+    const char *words[8 + 2 * SERVERS_MOST];
     const struct torus *torus = world_torus(w);
-    char root[TORUS_TEXT];
     int n = 0;
     for (cw_server s = 0; s < torus->servers; s++) {
         if (run->members >> s & 1) {
@@ -352,9 +404,17 @@ static void order(struct world *w, struct run *run)
             snprintf(text[n++], sizeof *text, "of=%s", name);
         }
     }
-    torus_format(torus_coord(torus, run->root), root);
+    for (cw_server s = 0; s < torus->servers && run->to < TO_EACH; s++) {
+        if (run->writers >> s & 1) {
+            char name[TORUS_TEXT];
+            torus_format(torus_coord(torus, s), name);
+            snprintf(text[n++], sizeof *text, "to=%s:out%u", name, run->number);
+        }
+    }
+    if (run->to >= TO_EACH) {
+        snprintf(text[n++], sizeof *text, "to=%s:out%u", run->to == TO_EACH ? "each" : "all", run->number);
+    }
     snprintf(text[n++], sizeof *text, "from=in%u", run->number);
-    snprintf(text[n++], sizeof *text, "to=%s:out%u", root, run->number);
     snprintf(text[n++], sizeof *text, "map=%s", kinds[run->kind].map);
     snprintf(text[n++], sizeof *text, "combine=%s", kinds[run->kind].combine);
     snprintf(text[n++], sizeof *text, "partitions=%u", run->partitions);
@@ -453,6 +513,8 @@ static bool try_last(struct world *w, unsigned turn)
         }
     }
     run->desk = run->root;
+    run->to = turn % 2 == 0 ? TO_EACH : TO_ONE;
+    run->writers = run->to == TO_EACH ? run->members : UINT64_C(1) << run->root;
     if (run->members == 0 || run_for(w, CW_SEC(4)) != 0) {
         return true;
     }
@@ -489,21 +551,26 @@ static const char *option_of(void *context, const char *service, const char *nam
     (void)service;
     return strcmp(name, "data") == 0     ? "/data"
            : strcmp(name, "spool") == 0  ? "/spool"
-           : strcmp(name, "memory") == 0 ? "128M"
+           : strcmp(name, "memory") == 0 ? "256M"
                                          : NULL;
 }
 
 static void open_config(struct world_config *config, uint64_t seed)
 {
-    static const struct world_service services[] = {{.table = &aggregate_service}};
+    static const struct world_service services[] = {{.table = &multicast_service}, {.table = &aggregate_service}};
     static const struct book_grant grants[] = {
         {.from = AGGREGATE_JOB, .to = AGGREGATE_JOB, .port = AGGREGATE_PORT_STREAM, .all_processes = true},
-        {.from = AGGREGATE_JOB, .to = AGGREGATE_JOB, .port = AGGREGATE_PORT_STREAM_CALL, .all_processes = true}};
+        {.from = AGGREGATE_JOB, .to = AGGREGATE_JOB, .port = AGGREGATE_PORT_STREAM_CALL, .all_processes = true},
+        {.from = AGGREGATE_JOB, .to = AGGREGATE_JOB, .port = AGGREGATE_PORT_EDGE, .all_processes = true},
+        {.from = AGGREGATE_JOB, .to = AGGREGATE_JOB, .port = AGGREGATE_PORT_CALL, .all_processes = true},
+        {.from = MULTICAST_JOB, .to = MULTICAST_JOB, .port = MULTICAST_PORT, .all_processes = true},
+        {.from = MULTICAST_JOB, .to = MULTICAST_JOB, .port = 1, .all_processes = true},
+        {.from = MULTICAST_JOB, .to = MULTICAST_JOB, .port = MULTICAST_PORT_GROUPS, .all_processes = true}};
     draw_config(config, seed);
     config->services = services;
-    config->service_count = 1;
+    config->service_count = sizeof services / sizeof *services;
     config->grants = grants;
-    config->grant_count = 2;
+    config->grant_count = sizeof grants / sizeof *grants;
     config->option = option_of;
     config->objects = objects_of;
     for (cw_server s = 0; s < SERVERS_MOST; s++) {

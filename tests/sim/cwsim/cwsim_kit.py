@@ -17,7 +17,10 @@ OPTIONS = None
 
 # What every report of a run has; throughput has the last three beside them.
 RUN_FIELDS = """seed commit dims packets delivered dropped dropped_by_cause misdelivered duplicated hops_mean hops_max
-    sim_seconds wall_seconds packet_hops packet_hops_per_second bytes_per_node digest""".split()
+    sim_seconds wall_seconds packet_hops packet_hops_per_second start_seconds processor_seconds
+    packet_hops_per_processor_second events_per_processor_second bytes_per_node digest""".split()
+MACHINE_FIELDS = {"wall_seconds", "packet_hops_per_second", "start_seconds", "processor_seconds",
+                  "packet_hops_per_processor_second", "events_per_processor_second"}
 THROUGHPUT_FIELDS = ["achieved_gbps", "bound_gbps", "ratio"]
 
 
@@ -55,6 +58,8 @@ class Case(unittest.TestCase):
         self.assertGreater(report["bytes_per_node"], 0)
         rate = report["packet_hops"] / report["wall_seconds"]
         self.assertAlmostEqual(report["packet_hops_per_second"], rate, delta=1e-4 * rate)
+        self.assertGreater(report["start_seconds"], 0)
+        self.assertGreater(report["processor_seconds"], 0)
         if "ratio" in report:
             self.assertLessEqual(report["ratio"], 1)
             self.assertAlmostEqual(report["ratio"], report["achieved_gbps"] / report["bound_gbps"], places=6)
@@ -69,7 +74,7 @@ class Case(unittest.TestCase):
 def timeless(value):
     """A report without what depends on the machine."""
     if isinstance(value, dict):
-        return {k: timeless(v) for k, v in value.items() if k not in ("wall_seconds", "packet_hops_per_second")}
+        return {k: timeless(v) for k, v in value.items() if k not in MACHINE_FIELDS}
     return [timeless(v) for v in value] if isinstance(value, list) else value
 
 

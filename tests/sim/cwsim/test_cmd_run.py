@@ -51,6 +51,10 @@ class Run(cwsim_kit.Case):
         run = self.report("run", self.path)
         self.assertEqual((run["tells_failed"], run["verdict"]), (1, "fine"))
         self.write(SMALL + "at 200ms tell 0,0,0 ping nonsense\nexpect tells_failed = 0\n")
+        self.write(SMALL + "at 200ms tell 0,0,0 ping to 9,9,9\n")
+        self.assertIn("'9,9,9' is not a server of this torus (2x2x2), as 0,0,0; usage: ping to SERVER",
+                      str(self.report("run", self.path)["answers"]))
+        self.write(SMALL + "at 200ms tell 0,0,0 ping nonsense\nexpect tells_failed = 0\n")
         self.assertIn("expected tells_failed = 0, but it is 1", self.cwsim("run --quiet", self.path, code=1).stderr)
 
     def test_a_service_that_crashes(self):
@@ -76,6 +80,21 @@ class Run(cwsim_kit.Case):
         slow = self.report("run", self.path)["digest"]
         self.write(text % 0)
         self.assertEqual(self.report("run", self.path)["digest"], slow)
+
+    def test_a_service_that_does_not_return(self):
+        """The watchdog ends the run, and says whose call it was, when it began, and how it happens again."""
+        if cwsim_kit.OPTIONS.module is None:
+            self.skipTest("a sanitizer reports its end")
+        text = f"torus 2x1x1\nservice {cwsim_kit.OPTIONS.module}\nat 200ms tell 1,0,0 careless %s\nend 210ms\n"
+        self.write(text % "loop")
+        done = self.cwsim("run --seed 3 --watchdog 300ms --quiet", self.path, code=-signal.SIGABRT)
+        self.assertRegex(done.stderr, r"(?m)^ended by the watchdog: service careless, in on_command, on server 1,0,0, "
+                         r"has held the thread for 0\.[3-9] s, at 0\.200000000 s$")
+        self.assertRegex(done.stderr, r"(?m)^\S*careless\.so\S*\[0x[0-9a-f]+\]$")
+        self.assertIn("again: cwsim run --seed 3 --watchdog 300ms --quiet " + self.path, done.stderr)
+        self.write(text % "hold 400")
+        self.cwsim("run --watchdog 0 --quiet", self.path)
+        self.cwsim("run --watchdog 200ms --quiet", self.path, code=-signal.SIGABRT)
 
     def test_a_misuse_in_strict_mode(self):
         if cwsim_kit.OPTIONS.module is None:
@@ -117,6 +136,11 @@ class Run(cwsim_kit.Case):
         done = self.cwsim("run", self.path, code=2)
         self.assertTrue(done.stderr.startswith(f"{self.path}:5: "), done.stderr)
         self.assertIn("did you mean kill?", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1)
+        self.write(SMALL.replace("kill 1,0,0", "kil 1,0,0").replace("start 1,0,0", "start 9,9,9"))
+        for check in "", "--check":
+            said = self.cwsim(f"run {check}", self.path, code=2).stderr.splitlines()
+            self.assertEqual([line.split(": ")[0] for line in said], [f"{self.path}:5", f"{self.path}:6"])
         self.assertEqual(done.stdout, "")
 
     def test_capture(self):

@@ -3,7 +3,7 @@
 
 #include "base/bytes.h"
 #include "ip_kit.h"
-#include "services/tunnel/limits.h"
+#include "services/tunnel/packet/limits.h"
 #include "services/tunnel/tunnel.h"
 
 #include <errno.h>
@@ -525,7 +525,7 @@ static int programs_open_service(cw_svc *s, void *state)
         return -ENOENT;
     }
     k->api->place(k->tunnel, &k->place);
-    const struct tunnel_door door = {true, door_write, door_flush, k};
+    const struct tunnel_door door = {.udp = true, .write = door_write, .flush_soon = door_flush, .context = k};
     int rc = k->api->attach(k->tunnel, &door);
     return rc < 0 ? rc : cw_timer_start(s, tick, on_tick, NULL) != NULL ? 0 : -ENOMEM;
 }

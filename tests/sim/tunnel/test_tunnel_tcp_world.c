@@ -12,7 +12,7 @@
 #include "nmu/book.h"
 #include "programs.h"
 #include "sanitized.h"
-#include "services/tunnel/limits.h"
+#include "services/tunnel/packet/limits.h"
 #include "services/tunnel/tunnel.h"
 #include "simulator/faults.h"
 #include "simulator/world.h"

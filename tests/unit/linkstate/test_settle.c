@@ -303,7 +303,34 @@ START_TEST(a_hello_at_rest_settles_its_link_and_leaves_nothing_to_settle)
 }
 END_TEST
 
+/* Three servers boot, a cable is cut and mended, and one of them leaves. */
+START_TEST(links_that_nothing_happened_to_are_noted_already)
+{
+    struct ls_bench b;
+    three(&b);
+    ls_bench_light(&b, 0, CW_LINK_XP, true);
+    ls_bench_light(&b, 1, CW_LINK_XP, true);
+    for (unsigned i = 0; i < 900; i++) {
+        if (i == 300) {
+            ls_bench_cut(&b, 0, CW_LINK_XP, true);
+        } else if (i == 600) {
+            ls_bench_cut(&b, 0, CW_LINK_XP, false);
+        } else if (i == 800) {
+            ls_leave(b.ls[2], b.now);
+        }
+        ls_bench_run_for(&b, CW_US(330));
+        for (cw_server s = 0; s < 3; s++) {
+            linkstate_settle(b.ls[s], true);
+            ck_assert(linkstate_noted(b.ls[s]));
+        }
+    }
+    ck_assert(b.ls[2]->parted);
+    ls_bench_close(&b);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
+    SUITE_TEST(links_that_nothing_happened_to_are_noted_already),
     SUITE_TEST(two_servers_boot_in_four_ms),
     SUITE_TEST(a_pending_neighbour_is_in_o_and_not_in_c),
     SUITE_TEST(a_newcomer_waits_until_the_farthest_knows_it),

@@ -15,7 +15,7 @@
 static struct scenario read_good(const char *text)
 {
     struct scenario s;
-    char error[LINES_ERROR];
+    char error[SCENARIO_ERROR];
     int rc = scenario_read(&s, "t.txt", text, strlen(text), error);
     ck_assert_msg(rc == 0, "%s\n%s", error, text);
     return s;
@@ -163,11 +163,41 @@ START_TEST(mistakes)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct scenario s;
-        char error[LINES_ERROR];
+        char error[SCENARIO_ERROR];
         int rc = scenario_read(&s, "t.txt", rows[i].text, strlen(rows[i].text), error);
         ck_assert_msg(rc == -EINVAL, "%s", rows[i].text);
         ck_assert_msg(strstr(error, rows[i].says) != NULL, "%s\nsaid: %s\nnot:  %s", rows[i].text, error, rows[i].says);
     }
+}
+END_TEST
+
+static const char *told(const char *text)
+{
+    static char error[SCENARIO_ERROR];
+    struct scenario s;
+    ck_assert_int_eq(scenario_read(&s, "t.txt", text, strlen(text), error), -EINVAL);
+    return error;
+}
+
+START_TEST(all_mistakes_are_told)
+{
+    static const char *const lines = "torus 2x2x1\nat 1ms kil 0,0,0\nat 2ms kill 0,0,0\nseed many\n"
+                                     "a b c d e f g h i j k l m n o p q r s t u v w x y z\nat 3ms kill 5,0,0\n";
+    const char *error = told(lines);
+    ck_assert_int_eq(strncmp(error, "t.txt:2: found 'kil', ", 22), 0);
+    ck_assert_ptr_nonnull(strstr(error, "; did you mean kill?\nt.txt:4: found 'many', "));
+    ck_assert_ptr_nonnull(strstr(error, "\nt.txt:5: more than 24 words on this line\nt.txt:6: found '5,0,0', "));
+    ck_assert_ptr_null(strstr(error, "t.txt:3"));
+    ck_assert_ptr_null(strstr(error, "without an 'end")); /* it may stand in a line that could not be read */
+    ck_assert(error[strlen(error) - 1] != '\n');
+    /* Without the torus nothing is known of the servers. */
+    ck_assert_ptr_null(strchr(told("torus 2x2\nat 1ms kill 0,0,3\nend soon\n"), '\n'));
+    char many[64 * 12] = "";
+    for (unsigned i = 0; i < SCENARIO_MISTAKES + 2; i++) {
+        strcat(many, "no such line\n");
+    }
+    ck_assert_ptr_nonnull(strstr(told(many), "\nt.txt: and 2 more mistakes"));
+    ck_assert_ptr_null(strstr(told(many), "t.txt:11"));
 }
 END_TEST
 
@@ -184,7 +214,7 @@ static char *written(const struct scenario *s, size_t *length)
 static void there_and_back(const struct scenario *s)
 {
     size_t length, again_length;
-    char *text = written(s, &length), error[LINES_ERROR];
+    char *text = written(s, &length), error[SCENARIO_ERROR];
     struct scenario back;
     int rc = scenario_read(&back, "written", text, length, error);
     ck_assert_msg(rc == 0, "%s\n%s", error, text);
@@ -262,7 +292,7 @@ END_TEST
 START_TEST(files)
 {
     struct scenario s;
-    char error[LINES_ERROR];
+    char error[SCENARIO_ERROR];
     ck_assert_int_eq(scenario_load_file(&s, "no/such/file.txt", error), -EINVAL);
     ck_assert_str_eq(error, "no/such/file.txt: No such file or directory");
     ck_assert_int_eq(scenario_load_file(&s, "/", error), -EINVAL);
@@ -270,7 +300,7 @@ START_TEST(files)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(settings),    SUITE_TEST(events),    SUITE_TEST(mistakes), SUITE_TEST(round_trip),
-    SUITE_TEST(every_fault), SUITE_TEST(relations), SUITE_TEST(files),
+    SUITE_TEST(settings),   SUITE_TEST(events),      SUITE_TEST(mistakes),  SUITE_TEST(all_mistakes_are_told),
+    SUITE_TEST(round_trip), SUITE_TEST(every_fault), SUITE_TEST(relations), SUITE_TEST(files),
 };
 SUITE_MAIN("scenario", tests)

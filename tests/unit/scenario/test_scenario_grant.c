@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int read_lines(const char *text, struct scenario *s, char error[static LINES_ERROR])
+static int read_lines(const char *text, struct scenario *s, char error[static SCENARIO_ERROR])
 {
     char all[8192];
     snprintf(all, sizeof all, "%s\nend 1s\n", text);
@@ -16,7 +16,7 @@ static int read_lines(const char *text, struct scenario *s, char error[static LI
 START_TEST(lists_are_multiplied)
 {
     struct scenario s;
-    char error[LINES_ERROR];
+    char error[SCENARIO_ERROR];
     ck_assert_int_eq(read_lines("grant 4096 -> 4096:*:*\ngrant 1 -> 2:0-3,7:5,8-9", &s, error), 0);
     ck_assert_uint_eq(s.grants, 7);
     ck_assert(s.grant[0].from == 4096 && s.grant[0].to == 4096 && s.grant[0].all_processes && s.grant[0].any_port);
@@ -33,7 +33,7 @@ END_TEST
 START_TEST(what_is_written_reads_the_same)
 {
     struct scenario s, again;
-    char error[LINES_ERROR], *text = NULL;
+    char error[SCENARIO_ERROR], *text = NULL;
     size_t size;
     ck_assert_int_eq(read_lines("grant 9 -> 9:*:*\ngrant 9 -> 8:1-4294967295:65535\ngrant 8 -> 9:*:0", &s, error), 0);
     FILE *out = open_memstream(&text, &size);
@@ -73,7 +73,7 @@ START_TEST(mistakes_are_told)
         "grant 1 -> 1:*:* more",
     };
     struct scenario s;
-    char error[LINES_ERROR];
+    char error[SCENARIO_ERROR];
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ck_assert_msg(read_lines(bad[i], &s, error) == -EINVAL, "%s", bad[i]);
         ck_assert_msg(strncmp(error, "g.txt:1: ", 9) == 0, "%s", error);

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-static char error[LINES_ERROR];
+static char error[SCENARIO_ERROR];
 
 static int reads(struct scenario *s, const char *text)
 {

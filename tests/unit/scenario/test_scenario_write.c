@@ -49,7 +49,7 @@ static void same_fault(const struct fault *a, const struct fault *b)
 /* Writes s, reads it, and gives that when it is the same. */
 static void round_trip(const struct scenario *s, struct scenario *again)
 {
-    char error[LINES_ERROR];
+    char error[SCENARIO_ERROR];
     char *text = written(s);
     ck_assert_msg(scenario_read(again, "again", text, strlen(text), error) == 0, "%s\n%s", error, text);
     char *twice = written(again);
@@ -97,7 +97,7 @@ START_TEST(a_person_s_file_is_written_and_reads_as_the_same)
                                "expect misdelivered = 0\nexpect ratio >= 0.96\nexpect lost != -0.3%\n"
                                "expect dropped_by_cause.no-route < 5\n";
     struct scenario s, again;
-    char error[LINES_ERROR];
+    char error[SCENARIO_ERROR];
     ck_assert_msg(scenario_read(&s, "shop", text, sizeof text - 1, error) == 0, "%s", error);
     round_trip(&s, &again);
     ck_assert_uint_eq(again.config.seed, INT64_MAX);

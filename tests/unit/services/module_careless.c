@@ -7,6 +7,7 @@
  *   hold MS        keeps the server's thread for so long, asleep
  *   free-twice     frees one packet twice
  *   circle         starts a timer of no time, for ever
+ *   loop           does not return, and never sleeps
  */
 #include "cubeway/service.h"
 
@@ -66,7 +67,12 @@ static int careless_command(cw_svc *s, void *state, cw_request *r, int argc, con
         circle(s, state, NULL);
         return 0;
     }
-    cw_request_text(r, "error", "commands are crash, give-up, hold MS, free-twice, circle");
+    if (argc == 1 && strcmp(argv[0], "loop") == 0) {
+        for (volatile bool ever = true; ever;) {
+            /* as a list whose end is missing */
+        }
+    }
+    cw_request_text(r, "error", "commands are crash, give-up, hold MS, free-twice, circle, loop");
     return -EINVAL;
 }
 
@@ -76,6 +82,7 @@ static const cw_command commands[] = {
     {"hold", "MS", NULL},
     {"free-twice", "", "free a packet twice"},
     {"circle", "", "start a timer of no time, for ever"},
+    {"loop", "", "do not return"},
     {NULL, NULL, NULL},
 };
 

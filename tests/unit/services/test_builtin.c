@@ -35,20 +35,24 @@ START_TEST(by_name)
     ck_assert_ptr_nonnull(builtin_service("multicast"));
     ck_assert_ptr_null(builtin_service("pin"));
     /* Of those that nobody runs unasked, the name is known and the job is in the book. */
-    const cw_service *tunnel = builtin_service("ip");
+    const cw_service *tunnel = builtin_service("ip"), *store = builtin_service("store");
     ck_assert_ptr_nonnull(tunnel);
+    ck_assert_ptr_nonnull(store);
     size_t count, size;
     const cw_service *const *services = builtin_services(&count);
     for (size_t i = 0; i < count; i++) {
         ck_assert(services[i] != tunnel && services[i]->job != tunnel->job);
+        ck_assert(services[i] != store && services[i]->job != store->job);
     }
     size_t all;
     ck_assert_ptr_eq(builtin_all(&all)[count], tunnel);
-    ck_assert_uint_eq(all, count + 1);
+    ck_assert_ptr_eq(builtin_all(&all)[count + 1], store);
+    ck_assert_uint_eq(all, count + 2);
     struct book *b;
     ck_assert_int_eq(book_open(&b, 27), 0);
     ck_assert_int_eq(builtin_jobs(b), 0);
     ck_assert_ptr_nonnull(book_record(b, tunnel->job, &size));
+    ck_assert_ptr_nonnull(book_record(b, store->job, &size));
     book_close(b);
     ck_assert_ptr_null(builtin_service(""));
 }

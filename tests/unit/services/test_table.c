@@ -72,18 +72,65 @@ START_TEST(its_commands)
 }
 END_TEST
 
+static int accepts(const cw_service *table, const char *line, const char *says)
+{
+    static char text[128];
+    char said[TABLE_REFUSAL];
+    const char *argv[8];
+    struct torus torus;
+    int argc = 0;
+    ck_assert_int_eq(torus_init(&torus, (cw_dims){3, 3, 2}), 0);
+    snprintf(text, sizeof text, "%s", line);
+    for (char *word = strtok(text, " "); word != NULL; word = strtok(NULL, " ")) {
+        argv[argc++] = word;
+    }
+    int rc = table_accepts(table, &torus, argc, argv, said);
+    ck_assert_str_eq(said, says);
+    return rc;
+}
+
+/* The sentences are those that an operator reads, of a daemon and of the simulator alike. */
+START_TEST(words_are_checked_before_the_service_has_them)
+{
+    static const cw_command own[] = {
+        {"walk", "SERVER", ""}, {"mode", "on|off [SERVER..]", ""}, {"show", NULL, NULL}, {NULL, NULL, NULL}};
+    cw_service t = good;
+    t.name = "count";
+    t.commands = NULL;
+    ck_assert_int_eq(accepts(&t, "anything at all", ""), 0);
+    t.commands = own;
+    ck_assert_int_eq(accepts(&t, "walk 2,2,1", ""), 0);
+    ck_assert_int_eq(accepts(&t, "mode on 0,0,0 1,1,1", ""), 0);
+    ck_assert_int_eq(accepts(&t, "show", ""), 0);
+    ck_assert_int_eq(accepts(&t, "wlak 2,2,1", "service count has no command 'wlak'; did you mean walk?"), -EINVAL);
+    ck_assert_int_eq(accepts(&t, "", "service count has no command ''; there are walk, mode, show"), -EINVAL);
+    ck_assert_int_eq(accepts(&t, "walk", "usage: count walk SERVER"), -EINVAL);
+    ck_assert_int_eq(
+        accepts(&t, "walk 9,9,9", "'9,9,9' is not a server of this torus (3x3x2), as 0,0,0; usage: count walk SERVER"),
+        -EINVAL);
+    ck_assert_int_eq(accepts(&t, "mode maybe", "'maybe' is not on|off; usage: count mode on|off [SERVER..]"), -EINVAL);
+    ck_assert_int_eq(
+        accepts(&t, "mode on 0,0,0 0,0,2",
+                "'0,0,2' is not a server of this torus (3x3x2), as 0,0,0; usage: count mode on|off [SERVER..]"),
+        -EINVAL);
+    ck_assert_int_eq(accepts(&t, "show more", "'more' is a word too many; usage: count show"), -EINVAL);
+}
+END_TEST
+
 static int misfit(const char *arguments, const char *line, const char *expects)
 {
     static char text[128];
     char expected[TABLE_EXPECTED];
     const char *argv[8];
     const cw_command c = {"do", arguments, ""};
+    struct torus torus;
     int argc = 0;
+    ck_assert_int_eq(torus_init(&torus, (cw_dims){3, 3, 3}), 0);
     snprintf(text, sizeof text, "%s", line);
     for (char *word = strtok(text, " "); word != NULL; word = strtok(NULL, " ")) {
         argv[argc++] = word;
     }
-    int at = table_misfit(&c, argc, argv, expected);
+    int at = table_misfit(&c, &torus, argc, argv, expected);
     ck_assert_str_eq(expected, expects);
     return at;
 }
@@ -104,6 +151,12 @@ START_TEST(words_without_a_place)
     ck_assert_int_eq(misfit("[hops=N | via SERVER] [on|off]", "via x on y", ""), -1);
     ck_assert_int_eq(misfit("[hops=N | via SERVER] [on|off]", "via x on y z", ""), 4);
     ck_assert_int_eq(misfit("[via SERVER..]", "via 0,0,0 0,0,1 0,1,1", ""), -1);
+    ck_assert_int_eq(misfit("SERVER", "3,0,0", "a server of this torus (3x3x3), as 0,0,0"), 0);
+    ck_assert_int_eq(misfit("SERVER | KEY", "hello", ""), -1);
+    ck_assert_int_eq(misfit("all|SERVER", "1,1,1", ""), -1);
+    ck_assert_int_eq(misfit("all|SERVER", "al", "all|SERVER"), 0);
+    ck_assert_int_eq(misfit("on|off [SERVER]", "on x", "a server of this torus (3x3x3), as 0,0,0"), 1);
+    ck_assert_int_eq(misfit("NAME SERVER..", "a 0,0,0 x", "a server of this torus (3x3x3), as 0,0,0"), 2);
     ck_assert_int_eq(misfit("NAME TEXT..", "a b c d e", ""), -1);
     ck_assert_int_eq(misfit("0..8", "3", ""), -1);
     ck_assert_int_eq(misfit("0..8", "3 4", ""), 1);
@@ -206,8 +259,12 @@ START_TEST(a_later_api_with_nothing_of_it_in_use)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(its_commands),         SUITE_TEST(instances),
-    SUITE_TEST(a_good_one),           SUITE_TEST(words_without_a_place),
-    SUITE_TEST(each_way_to_be_wrong), SUITE_TEST(a_later_api_with_nothing_of_it_in_use),
+    SUITE_TEST(its_commands),
+    SUITE_TEST(instances),
+    SUITE_TEST(a_good_one),
+    SUITE_TEST(words_are_checked_before_the_service_has_them),
+    SUITE_TEST(words_without_a_place),
+    SUITE_TEST(each_way_to_be_wrong),
+    SUITE_TEST(a_later_api_with_nothing_of_it_in_use),
 };
 SUITE_MAIN("table", tests)

@@ -34,7 +34,8 @@ START_TEST(saved_and_loaded)
                     .scale = 3,
                     .services = 1,
                     .networks = 1,
-                    .gateways = "0 3"},
+                    .gateways = "0 3",
+                    .uplink = "/usr/bin/slirp4netns"},
                b;
     ck_assert_int_eq(torus_init(&a.torus, (cw_dims){4, 3, 2}), 0);
     strcpy(a.service[0], "/x/kv.so");
@@ -50,6 +51,7 @@ START_TEST(saved_and_loaded)
     ck_assert(b.torus.servers == 24 && b.shim == LAB_UDP && b.mtu == 1500 && b.bits_per_second == 1000 && b.scale == 3);
     ck_assert(b.services == 1 && strcmp(b.service[0], "/x/kv.so") == 0 && strcmp(b.folder, a.folder) == 0);
     ck_assert(b.networks == 1 && strcmp(b.network[0], "blue") == 0 && strcmp(b.gateways, "0 3") == 0);
+    ck_assert_str_eq(b.uplink, "/usr/bin/slirp4netns");
     ck_assert(!lab_lives(&b));
     lab_each(collect, names);
     ck_assert_str_eq(names, "one ");

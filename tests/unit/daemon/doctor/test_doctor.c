@@ -154,7 +154,7 @@ static void rest(struct host *h, int64_t heard_ago_ms, cw_links stood, cw_links 
     info->since = (cw_time){host_now(h).ns - CW_SEC(5).ns};
     info->heard.any = true;
     info->heard.at = (cw_time){host_now(h).ns - CW_MS(heard_ago_ms).ns};
-    doctor_damped(&d, CW_LINK_XP);
+    doctor_rest(&d, CW_LINK_XP);
 }
 
 /* Whatever the neighbour did before: a link that rests and over which nothing is heard is told. */

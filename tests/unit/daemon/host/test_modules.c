@@ -136,8 +136,60 @@ START_TEST(who_is_used_stays)
 }
 END_TEST
 
+static void reload(struct host *h, const char *file, int rc)
+{
+    struct host_service_about was, is;
+    char why[HOST_WHY];
+    int got = host_service_reload(h, file, &was, &is, why);
+    ck_assert_msg(got == rc, "%s: %d %s", file, got, why);
+}
+
+/* "0.2" runs, and "0.1" would run after an undo. */
+static void undo(struct host *h, bool taken_back, const char *from, const char *to)
+{
+    struct host_service_about was, is;
+    char why[HOST_WHY];
+    ck_assert_msg(host_service_check_undo(h, "builds", &was, &is, why) == 0, "%s", why);
+    ck_assert_str_eq(is.version, to);
+    ck_assert_str_eq(host_service_find(h, "builds")->table->version, from);
+    ck_assert_msg(host_service_undo(h, "builds", taken_back, &was, &is, why) == 0, "%s", why);
+    ck_assert_str_eq(was.version, from);
+    ck_assert_str_eq(is.version, to);
+    ck_assert_str_eq(host_service_find(h, "builds")->table->version, to);
+}
+
+/* A build that is refused, here or by another daemon, does not count for what an undo puts back. */
+START_TEST(an_undo_goes_back_before_what_was_refused)
+{
+    struct host *h = town_open(torus);
+    struct host_service_about was, is;
+    char why[HOST_WHY];
+    ck_assert_int_eq(host_service_load(h, NULL, BUILDS "/build1.so", NULL, why), 0);
+    ck_assert_int_eq(host_service_undo(h, "builds", false, &was, &is, why), -ENOENT);
+    reload(h, BUILDS "/build2.so", 0);
+    reload(h, BUILDS "/build3.so", -EIO); /* one server refuses */
+    undo(h, false, "0.2", "0.1");
+    undo(h, false, "0.1", "0.2");
+    reload(h, BUILDS "/build4.so", 0);
+    undo(h, true, "0.4", "0.2"); /* another daemon has refused it */
+    undo(h, false, "0.2", "0.1");
+    undo(h, false, "0.1", "0.2");
+    reload(h, BUILDS "/build1.so", 0);
+    undo(h, true, "0.1", "0.2");
+    reload(h, BUILDS "/build4.so", 0);
+    ck_assert_int_eq(host_service_unload(h, "builds", why), 0);
+    ck_assert_int_eq(host_service_load(h, NULL, BUILDS "/build1.so", NULL, why), 0);
+    reload(h, BUILDS "/build2.so", 0);
+    undo(h, true, "0.2", "0.1");
+    ck_assert_int_eq(host_service_check_undo(h, "builds", &was, &is, why), -ENOENT);
+    ck_assert_int_eq(host_service_undo(h, "builds", false, &was, &is, why), -ENOENT);
+    host_close(h);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(a_module_has_no_name_of_a_built_in_one),
+    SUITE_TEST(an_undo_goes_back_before_what_was_refused),
     SUITE_TEST(options_reach_their_service),
     SUITE_TEST(who_is_used_stays),
     SUITE_TEST(built_in_ones_run_everywhere),

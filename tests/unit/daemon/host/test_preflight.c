@@ -62,7 +62,7 @@ START_TEST(every_mistake_is_told_at_once)
                               "state_dir = /nowhere/at/all\n"
                               "torus { dims = 3x1x1; coordinate = '0,0,0' }\n"
                               "control { socket = /dev/null;\n"
-                              "  group = cw-nowhere-group }\n"
+                              "  group = cw-away }\n"
                               "metrics { listen = '192.0.2.1:9464' }\n"
                               "links {\n"
                               "  +x { shim = raw\n"
@@ -79,8 +79,8 @@ START_TEST(every_mistake_is_told_at_once)
         "F:1: user: there is no user cw-nobody-here; make it (useradd --system cw-nobody-here), or take the key out");
     expect(&said, "F:2: state_dir: /nowhere/at: No such file or directory");
     expect(&said, "F:4: control.socket: /dev/null: is there and is no socket; remove it, or choose another path");
-    expect(&said, "F:5: control.group: there is no group cw-nowhere-group; make it (groupadd --system "
-                  "cw-nowhere-group), or take the key out");
+    expect(&said, "F:5: control.group: there is no group cw-away; make it (groupadd --system cw-away), or "
+                  "take the key out");
     expect(&said, "F:6: metrics.listen: 192.0.2.1:9464: no interface here has that address");
     expect(&said, "F:9: warning: links.+x.interface: lp: there is no such interface now, and the daemon will wait for "
                   "it; did you mean lo?");

@@ -35,7 +35,7 @@ START_TEST(nothing_is_left)
 {
     char why[PRIVILEGES_WHY];
     unsigned long long before = effective();
-    ck_assert_msg(privileges_limit(why) == 0, "%s", why);
+    ck_assert_msg(privileges_limit(false, why) == 0, "%s", why);
     ck_assert_int_eq(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), 1);
     ck_assert_uint_eq(effective() & ~before, 0);
     ck_assert_uint_eq(effective() & 1ULL << 21, 0); /* CAP_SYS_ADMIN */
@@ -46,6 +46,19 @@ START_TEST(nothing_is_left)
 }
 END_TEST
 
+/* For a device in another network namespace: until all rights are given up. */
+START_TEST(namespaces_take_more)
+{
+    char why[PRIVILEGES_WHY];
+    const unsigned long long more = 1ULL << 21 | 1ULL << 19; /* CAP_SYS_ADMIN, CAP_SYS_PTRACE */
+    unsigned long long before = effective();
+    ck_assert_msg(privileges_limit(true, why) == 0, "%s", why);
+    ck_assert_uint_eq(effective() & more, before & more);
+    ck_assert_msg(privileges_drop("", why) == 0, "%s", why);
+    ck_assert_uint_eq(effective(), 0);
+}
+END_TEST
+
 START_TEST(in_a_hurry)
 {
     char why[PRIVILEGES_WHY];
@@ -53,7 +66,7 @@ START_TEST(in_a_hurry)
     int rc = privileges_hurry(false);
     ck_assert_int_eq(getpriority(PRIO_PROCESS, 0), rc == 0 && before > PRIVILEGES_NICE ? PRIVILEGES_NICE : before);
     ck_assert(rc == 0 || rc == -EACCES);
-    ck_assert_int_eq(privileges_limit(why), 0);
+    ck_assert_int_eq(privileges_limit(false, why), 0);
     ck_assert_int_eq(privileges_drop("", why), 0);
     ck_assert_int_eq(privileges_hurry(false), rc); /* what is there stays */
 }
@@ -115,7 +128,7 @@ START_TEST(another_user)
     if (geteuid() != 0) {
         return; /* who is no root becomes nobody else: what no_such_user shows */
     }
-    ck_assert_int_eq(privileges_limit(why), 0);
+    ck_assert_int_eq(privileges_limit(false, why), 0);
     ck_assert_msg(privileges_drop("nobody", why) == 0, "%s", why);
     ck_assert_uint_ne(geteuid(), 0);
     ck_assert_int_lt(setresuid(0, 0, 0), 0);
@@ -132,7 +145,8 @@ START_TEST(no_such_user)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(nothing_is_left), SUITE_TEST(in_a_hurry),   SUITE_TEST(before_other_sessions),
-    SUITE_TEST(in_real_time),    SUITE_TEST(another_user), SUITE_TEST(no_such_user),
+    SUITE_TEST(nothing_is_left),       SUITE_TEST(namespaces_take_more), SUITE_TEST(in_a_hurry),
+    SUITE_TEST(before_other_sessions), SUITE_TEST(in_real_time),         SUITE_TEST(another_user),
+    SUITE_TEST(no_such_user),
 };
 SUITE_MAIN("privileges", tests)

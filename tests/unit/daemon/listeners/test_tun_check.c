@@ -57,6 +57,9 @@ END_TEST
 START_TEST(what_is_wrong)
 {
     netns_enter();
+    expect(HERE "network ip { netns = nowhere }\n", ":2: network \"ip\".netns: ", "make it (ip netns add)");
+    expect(HERE "network ip { netns = 'a/b' }\n", ":2: network \"ip\".netns: ", "expected a name");
+    expect(HERE "network ip { netns = '/proc/self/status' }\n", ":2: network \"ip\".netns: ", "no network namespace");
     expect("torus { dims = 3x3x3; coordinate = all }\nservice ip { }\n", ":2: service \"ip\": ", "has no devices");
     expect(HERE "service ip {\n options {\n device = 'a b' }\n}\n",
            ":4: service \"ip\".options.device: ", "expected a name");

@@ -3,9 +3,9 @@
 
 #include "base/bytes.h"
 #include "netns.h"
-#include "services/tunnel/checksum.h"
-#include "services/tunnel/ip.h"
-#include "services/tunnel/limits.h"
+#include "services/tunnel/packet/checksum.h"
+#include "services/tunnel/packet/ip.h"
+#include "services/tunnel/packet/limits.h"
 #include "suite.h"
 
 #include <arpa/inet.h>
@@ -37,7 +37,7 @@ static int open_with(const char *name, bool force)
 {
     struct tunnel_place p = place();
     struct tun_device d;
-    const struct tun_wish wish = {name, &p, force};
+    const struct tun_wish wish = {.name = name, .place = &p, .force = force};
     int rc = tun_device_open(&d, &wish, &fault, why);
     return rc < 0 ? rc : d.fd;
 }
@@ -97,6 +97,39 @@ START_TEST(packets_go_both_ways)
     ck_assert_mem_eq(p.bytes + 28, "cubeway!", 8);
     close(fd);
     ck_assert_uint_eq(if_nametoindex("cw0"), 0); /* it goes with its descriptor */
+}
+END_TEST
+
+/* A tap: the MAC address names the server, and what is read are frames: the kernel asks who has the address. */
+START_TEST(ethernet)
+{
+    static uint8_t bytes[9000];
+    struct tunnel_place p = place();
+    struct tun_device d;
+    p.self = 1;
+    netns_enter();
+    const struct tun_wish wish = {.name = "cw0", .place = &p, .ethernet = true};
+    ck_assert_msg(tun_device_open(&d, &wish, &fault, why) == 0, "%s", why);
+    struct ifreq r = {.ifr_name = "cw0"};
+    int s = socket(AF_INET, SOCK_DGRAM, 0);
+    ck_assert_int_eq(ioctl(s, SIOCGIFHWADDR, &r), 0);
+    ck_assert_mem_eq(r.ifr_hwaddr.sa_data, ((const uint8_t[]){0x02, 0xcb, 0, 0, 1, 1}), 6);
+    ck_assert_uint_eq(mtu_of("cw0"), MTU);
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(7), .sin_addr.s_addr = htonl(0x0a400201)};
+    ck_assert_int_eq(sendto(s, "abc", 3, 0, (struct sockaddr *)&to, sizeof to), 3);
+    const uint8_t *frame = bytes + TUNNEL_VNET_BYTES;
+    do {
+        struct pollfd ready = {d.fd, POLLIN, 0};
+        ck_assert_msg(poll(&ready, 1, WAIT_MS) == 1, "nothing comes");
+        ck_assert_int_gt(read(d.fd, bytes, sizeof bytes), TUNNEL_VNET_BYTES + 14);
+    } while (get_be16(frame + 12) != 0x0806);
+    ck_assert_uint_eq(get_be32(frame + 38), 0x0a400201);
+    /* A device that is there is no obstacle to a daemon that looks in advance, and a tun is no tap. */
+    ck_assert_msg(tun_device_check(&wish, &fault, why) == 0, "%s", why);
+    const struct tun_wish tun = {.name = "cw0", .place = &p};
+    ck_assert_int_lt(tun_device_check(&tun, &fault, why), 0);
+    close(s);
+    close(d.fd);
 }
 END_TEST
 
@@ -218,7 +251,9 @@ START_TEST(checked_in_advance)
 {
     struct tunnel_place p = place();
     netns_enter();
-    const struct tun_wish wish = {"cw0", &p, false}, bad = {"a b", &p, false}, taken = {"taken", &p, false};
+    const struct tun_wish wish = {.name = "cw0", .place = &p, .force = false},
+                          bad = {.name = "a b", .place = &p, .force = false},
+                          taken = {.name = "taken", .place = &p, .force = false};
     ck_assert_msg(tun_device_check(&wish, &fault, why) == 0, "%s", why);
     ck_assert_uint_eq(if_nametoindex("cw0"), 0);
     ck_assert_int_eq(tun_device_check(&bad, &fault, why), -EINVAL);
@@ -243,7 +278,7 @@ START_TEST(routes_outside)
     static uint8_t bytes[9000];
     struct tunnel_place p = place();
     struct tun_device d;
-    const struct tun_wish wish = {"cw0", &p, false};
+    const struct tun_wish wish = {.name = "cw0", .place = &p, .force = false};
     netns_enter();
     p.prefixes = 2;
     p.prefix[0] = (struct address_prefix){{.version = 4}, 0};
@@ -263,8 +298,8 @@ END_TEST
 
 static const struct suite_test tests[] = {
     SUITE_TEST(routes_outside),     SUITE_TEST(packets_go_both_ways), SUITE_TEST(routes),
-    SUITE_TEST(what_cannot_be_had), SUITE_TEST(routes_of_others),     SUITE_TEST(congestion_control),
-    SUITE_TEST(checked_in_advance)};
+    SUITE_TEST(ethernet),           SUITE_TEST(what_cannot_be_had),   SUITE_TEST(routes_of_others),
+    SUITE_TEST(congestion_control), SUITE_TEST(checked_in_advance)};
 
 int main(void)
 {

@@ -117,6 +117,47 @@ START_TEST(marks_are_told)
 }
 END_TEST
 
+/* Sends the drawn packet, which is one piece, so many times; each waits for a millisecond. Gives how many come. */
+static unsigned send_again(unsigned times, bool marked)
+{
+    unsigned came = 0;
+    for (unsigned i = 0; i < times; i++) {
+        town_read(0, &drawn);
+        ck_assert(town_pull(0, &piece[0]));
+        town_bring(0, 1, &piece[0], marked);
+        town_flush(1);
+        came += town[1].writes;
+        town_forget(1);
+        fake_run(town[1].s, CW_MS(1));
+    }
+    return came;
+}
+
+/* What cannot be marked is dropped now and then while marks go on, and nobody waits for what was dropped. */
+START_TEST(marks_on_deaf_packets)
+{
+    town_open(NULL);
+    do {
+        cut_one(6, 800);
+        drawn.gso_size = 0;
+    } while (ip_ecn(drawn.bytes) != ECN_NOT);
+    ck_assert_uint_eq(send_again(100, false), 100);
+    unsigned came = send_again(400, true);
+    uint64_t deaf = town_count(1, "deaf");
+    ck_assert_uint_gt(deaf, 10);
+    ck_assert_uint_lt(deaf, 150);
+    ck_assert_uint_eq(came + deaf, 400);
+    ck_assert_uint_eq(town_count(1, "marked"), 0);
+    ck_assert_uint_eq(send_again(100, false), 100);
+    ck_assert_uint_eq(town_count(1, "deaf"), deaf);
+    /* A mark now and then is no queue that stands. */
+    for (unsigned i = 0; i < 50; i++) {
+        ck_assert_uint_eq(send_again(1, true) + send_again(1, false), 2);
+    }
+    town_close();
+}
+END_TEST
+
 static const struct suite_test tests[] = {SUITE_TEST(whole_again), SUITE_TEST(one_path), SUITE_TEST(damage_and_lies),
-                                          SUITE_TEST(marks_are_told)};
+                                          SUITE_TEST(marks_are_told), SUITE_TEST(marks_on_deaf_packets)};
 SUITE_MAIN("come", tests)

@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "ip_kit.h"
 #include "netns.h"
-#include "services/tunnel/limits.h"
+#include "services/tunnel/packet/limits.h"
 #include "suite.h"
 
 #include <arpa/inet.h>

@@ -198,6 +198,27 @@ START_TEST(standing_queues_are_marked_or_dropped)
 }
 END_TEST
 
+/* Long before CoDel's interval is over. */
+START_TEST(who_waits_for_long_is_marked)
+{
+    open_all();
+    f.config.mark_above = CW_MS(3);
+    struct test_packet *short_wait = put(1, 100, 1), *long_wait = put(2, 100, 1), *deaf = put(3, 100, 1);
+    short_wait->ect = long_wait->ect = true;
+    now = cw_time_add(now, CW_MS(3));
+    ck_assert_ptr_eq(send_on(0), short_wait);
+    now = cw_time_add(now, CW_US(1));
+    ck_assert_ptr_eq(send_on(0), long_wait);
+    ck_assert_ptr_eq(send_on(0), deaf);
+    ck_assert(!short_wait->marked);
+    ck_assert(long_wait->marked);
+    ck_assert(!deaf->marked);
+    ck_assert_int_eq(deaf->dropped, 0);
+    ck_assert_uint_eq(f.counts.marked, 1);
+    flows_close(&f);
+}
+END_TEST
+
 static cw_links other_ways(void *context, const struct flow_packet *p)
 {
     ck_assert_ptr_eq(context, &f);
@@ -269,6 +290,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(every_link_has_its_round),
     SUITE_TEST(fullest_flow_loses),
     SUITE_TEST(standing_queues_are_marked_or_dropped),
+    SUITE_TEST(who_waits_for_long_is_marked),
     SUITE_TEST(ways_change),
     SUITE_TEST(at_random),
     SUITE_ABORTS(no_way_at_all),

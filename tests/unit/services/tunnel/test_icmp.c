@@ -4,7 +4,7 @@
 #include "base/bytes.h"
 #include "ip_kit.h"
 #include "services/tunnel/address.h"
-#include "services/tunnel/checksum.h"
+#include "services/tunnel/packet/checksum.h"
 #include "suite.h"
 
 #include <string.h>

@@ -3,8 +3,8 @@
 
 #include "base/bytes.h"
 #include "ip_kit.h"
-#include "services/tunnel/checksum.h"
 #include "services/tunnel/cut.h"
+#include "services/tunnel/packet/checksum.h"
 #include "suite.h"
 
 #include <string.h>

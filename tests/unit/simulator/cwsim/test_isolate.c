@@ -9,7 +9,7 @@
 static struct scenario read_text(const char *text)
 {
     struct scenario s;
-    char error[LINES_ERROR];
+    char error[SCENARIO_ERROR];
     int rc = scenario_read(&s, "t.txt", text, strlen(text), error);
     ck_assert_msg(rc == 0, "%s", error);
     return s;

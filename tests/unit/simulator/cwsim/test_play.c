@@ -22,7 +22,7 @@ static struct play_result play_text(const char *text, char *said, size_t room)
 {
     struct scenario s;
     struct play_result result;
-    char error[LINES_ERROR] = "";
+    char error[SCENARIO_ERROR] = "";
     char *words = NULL;
     size_t length = 0;
     FILE *errors = open_memstream(&words, &length);

@@ -20,7 +20,7 @@ START_TEST(draws)
 {
     for (uint64_t seed = 1; seed <= 300; seed++) {
         struct scenario a, b, back;
-        char error[LINES_ERROR];
+        char error[SCENARIO_ERROR];
         ck_assert_int_eq(swarm_draw(seed, 64, &a), 0);
         ck_assert_int_eq(swarm_draw(seed, 64, &b), 0);
         char *text = as_text(&a), *again = as_text(&b);
@@ -65,7 +65,7 @@ static bool needs_two(void *context, const struct scenario *s, cw_time *when)
 START_TEST(shrinks)
 {
     struct scenario s;
-    char error[LINES_ERROR];
+    char error[SCENARIO_ERROR];
     char text[8000] = "torus 4x4x4\nseed 5\nclocks 1%\nring 4\nat 1ms workload keys rate=9\n";
     size_t used = strlen(text);
     for (unsigned i = 0; i < 60; i++) {
@@ -93,7 +93,7 @@ END_TEST
 START_TEST(gives_up)
 {
     struct scenario s;
-    char error[LINES_ERROR];
+    char error[SCENARIO_ERROR];
     const char text[] = "torus 4x4x4\nat 1ms kill 0,1,1\nat 2ms kill 0,0,1\nat 3ms cut 0,0,0 +x\nend 1s\n";
     ck_assert_int_eq(scenario_read(&s, "t", text, strlen(text), error), 0);
     unsigned calls = 0;

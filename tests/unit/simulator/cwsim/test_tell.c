@@ -44,8 +44,12 @@ END_TEST
 START_TEST(mistakes)
 {
     char *json = told("ping", "to nowhere", CW_MS(100));
-    ck_assert_ptr_nonnull(strstr(json, "\"error\":\"not a server of this torus"));
+    ck_assert_ptr_nonnull(
+        strstr(json, "\"error\":\"'nowhere' is not a server of this torus (2x2x1), as 0,0,0; usage: ping to SERVER ["));
     ck_assert_ptr_nonnull(strstr(json, "\"result\":\"Invalid argument\""));
+    free(json);
+    json = told("ping", "tu 1,1,0", CW_MS(100));
+    ck_assert_ptr_nonnull(strstr(json, "\"error\":\"service ping has no command 'tu'; did you mean to?\""));
     free(json);
     json = told("nobody", "", CW_MS(100));
     ck_assert_ptr_nonnull(strstr(json, "\"result\":\"No such file or directory\""));

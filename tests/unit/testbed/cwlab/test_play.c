@@ -8,7 +8,7 @@
 
 static int possible(const char *lines, enum lab_driver driver)
 {
-    char text[400], error[LINES_ERROR], why[PLAY_WHY] = "";
+    char text[400], error[SCENARIO_ERROR], why[PLAY_WHY] = "";
     struct scenario s;
     struct lab lab = {.driver = driver};
     snprintf(text, sizeof text, "torus 3x3x3\n%s\nend 2s\n", lines);

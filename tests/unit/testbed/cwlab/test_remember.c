@@ -28,8 +28,12 @@ START_TEST(modules_are_those_that_run)
 {
     what = (struct remembered){
         .count = 2,
-        .module = {{"witness", "/lib/witness.so", "", 10, false},
-                   {"lock", "/tmp/a \"b\".so", "naive=yes term_ms=50 path=a=b\\", 30, true}},
+        .module = {{.service = "witness", .file = "/lib/witness.so", .weight = 10},
+                   {.service = "lock",
+                    .file = "/tmp/a \"b\".so",
+                    .options = "naive=yes term_ms=50 path=a=b\\",
+                    .weight = 30,
+                    .background = true}},
     };
     ck_assert_str_eq(
         written(), "cluster = 7\n"

@@ -92,6 +92,9 @@ START_TEST(what_it_says)
     ck_assert_str_eq(scale_describe(&lab, 1, 7, text),
                      "hello 5ms, dead 15ms, hold 20ms: the fast ones, for 512 servers "
                      "on 1 processor, which 7 other processes want now");
+    struct lab one = lab_of((cw_dims){1, 1, 1}, LAB_NETNS, false);
+    lab_set_timers(&one, false, 3);
+    ck_assert_ptr_nonnull(strstr(scale_describe(&one, 2, 0, text), "default ones, for 1 server on 2 processors"));
     ck_assert_int_eq(scale_patience(&lab).ns, CW_MS(20000 + 512 * 200).ns);
     ck_assert_uint_ge(scale_processors(), 1);
 }

@@ -9,6 +9,7 @@
 static struct letter announcement(uint32_t attempt)
 {
     struct letter l = {.kind = LETTER_ANNOUNCE, .run = {0, 77, 1}, .attempt = attempt, .partitions = 5, .each = 4096};
+    l.open = STREAM_OPEN;
     l.servers = STREAM_TOWN;
     l.members[0] = 1 << 8;
     strcpy(l.wish.combine, "sum");
@@ -62,9 +63,9 @@ START_TEST(attempts_follow_each_other)
     l.servers = 27;
     ck_assert_int_eq(junction_begin(st, &l, NULL), -EPROTO);
     l = announcement(4);
-    l.dead[0] = 1 << 5;
+    l.others[0] = 1 << 5;
     ck_assert_int_eq(junction_begin(st, &l, NULL), -EPROTO);
-    l.dead[0] = 1 << 8;
+    l.others[0] = 1 << 8;
     ck_assert_int_eq(junction_begin(st, &l, NULL), -ENETUNREACH);
     ck_assert(st->junction_count == 0 && st->memory == 0);
     stream_town_close(net);

@@ -23,7 +23,7 @@ START_TEST(partitions)
     struct stream *st = stream_town_at(net, 0);
     struct wish w = {.partitions = 3, .combine = "sum", .to = "out"};
     uint64_t before = st->memory;
-    struct result *r = result_open(st, NULL, &w);
+    struct result *r = result_open(st, NULL, &w, 0, w.partitions);
     ck_assert(r != NULL && result_count(r) == 0);
     uint64_t empty = st->memory;
     size_t n = block(bytes, "key", "1");
@@ -47,7 +47,7 @@ START_TEST(memory_is_bounded)
     struct fake_net *net = stream_town_open((const char *const[]){"data=/d", "memory=2M", NULL});
     struct stream *st = stream_town_at(net, 0);
     struct wish w = {.partitions = 1, .combine = "sum", .to = "out"};
-    struct result *r = result_open(st, NULL, &w);
+    struct result *r = result_open(st, NULL, &w, 0, w.partitions);
     int rc = 0;
     for (int i = 0; i < 100 && rc == 0; i++) {
         rc = result_put(r, 0, bytes, sizeof bytes, false);

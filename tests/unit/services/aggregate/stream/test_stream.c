@@ -50,8 +50,8 @@ START_TEST(strangers)
     ck_assert_int_eq(say(net, 2, &l, 0), -EPROTO); /* it is no message of its own */
     l = (struct letter){.kind = LETTER_PREPARED};
     ck_assert_int_eq(say(net, 2, &l, 0), -EPROTO); /* nor an answer */
-    l = (struct letter){.kind = LETTER_CANCEL, .wish = {.desk_life = 1}};
-    ck_assert_int_eq(say(net, 2, &l, 0), 0);
+    l = (struct letter){.kind = LETTER_COMMIT, .run = {1, 5, 6}, .attempt = 1};
+    ck_assert_int_eq(say(net, 2, &l, 0), -EPROTO); /* that is a request */
     stream_town_close(net);
 }
 END_TEST

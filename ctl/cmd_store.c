@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_store.c - the key-value store: values in and out as they are, with versions. It asks by `cwctl service store`. */
+#include "ctl/commands.h"
+
+#include "base/base64.h"
+#include "ctl/value.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VALUE_MAX = 3072, WORD = 128, EXIT_NONE = 1, EXIT_OTHER = 2, EXIT_UNKNOWN = 5 };
+
+/* ---- Asking ------------------------------------------------------------------------------------------------------ */
+
+static struct request_draft *request_of(const struct call *call, const char *command, const char *key)
+{
+    struct request_draft *r = request_draft_open("service", call->server);
+    request_draft_word(r, "store");
+    request_draft_word(r, command);
+    if (key != NULL) {
+        request_draft_word(r, key);
+    }
+    return r;
+}
+
+/* Adds NAME=VALUE for an option, if it was given. */
+static void word_option(const struct call *call, struct request_draft *r, const char *option, const char *name)
+{
+    const struct arguments_given *given = call_given(call, option);
+    char text[WORD];
+    if (given != NULL && given->option->kind == ARGUMENTS_TEXT) {
+        snprintf(text, sizeof text, "%s=%.80s", name, given->text);
+        request_draft_word(r, text);
+    } else if (given != NULL) {
+        snprintf(text, sizeof text, "%s=%" PRId64, name, given->number);
+        request_draft_word(r, text);
+    }
+}
+
+/* Sends the request, which it takes. Gives the exit code; EXIT_FINE: there are rows. */
+static int ask(const struct call *call, struct request_draft *r, struct rows *rows)
+{
+    int code = EXIT_FINE;
+    int rc = call_ask(call, r, call_patience(call), rows_add, rows, &code);
+    request_draft_close(r);
+    return rc < 0 ? code : EXIT_FINE;
+}
+
+/* By cw_store_status, which the answer says in words, too. */
+static int code_of(const struct call *call, const struct message *row, const char *key)
+{
+    static const int codes[] = {EXIT_FINE,   EXIT_NONE,    EXIT_OTHER, EXIT_NO,      EXIT_NO,     EXIT_NO,
+                                EXIT_NOBODY, EXIT_TIMEOUT, EXIT_NO,    EXIT_TIMEOUT, EXIT_UNKNOWN};
+    int64_t status = message_get_integer(row, "code", -1);
+    int code = status >= 0 && status < (int64_t)(sizeof codes / sizeof *codes) ? codes[status] : EXIT_NO;
+    if (code == EXIT_FINE) {
+        return code;
+    }
+    fprintf(call->errors, "cwctl: '%s': %s", key, message_get_text(row, "status", "no result"));
+    int64_t version = message_get_integer(row, "version", 0);
+    if (code == EXIT_OTHER && version != 0) {
+        fprintf(call->errors, ": %" PRId64, version);
+    } else if (code == EXIT_OTHER) {
+        fprintf(call->errors, ": there is no value");
+    }
+    fputc('\n', call->errors);
+    return code;
+}
+
+static int show(const struct call *call, struct rows *rows, int code)
+{
+    for (size_t i = 0; code == EXIT_FINE && call->arguments->json && i < rows->count; i++) {
+        message_print(rows->row[i], call->out);
+    }
+    rows_clear(rows);
+    return code;
+}
+
+/* An operation on a key: asks, and says what is wrong. */
+static int operate(const struct call *call, struct request_draft *r, const char *key, struct rows *rows)
+{
+    word_option(call, r, "job", "job");
+    int code = ask(call, r, rows);
+    return code == EXIT_FINE && rows->count > 0 ? code_of(call, rows->row[0], key) : code;
+}
+
+static void say_version(const struct call *call, const struct rows *rows)
+{
+    if (!call->arguments->json && rows->count > 0) {
+        fprintf(call->out, "version %" PRId64 "\n", message_get_integer(rows->row[0], "version", 0));
+    }
+}
+
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
+
+int run_store_get(struct call *call)
+{
+    const char *key = call->arguments->word[2];
+    struct rows rows = {NULL, 0, 0};
+    struct request_draft *r = request_of(call, "get", key);
+    request_draft_word(r, "form=base64");
+    int code = operate(call, r, key, &rows);
+    if (code == EXIT_FINE && rows.count > 0 && !call->arguments->json) {
+        code = value_write(call, rows.row[0]);
+    }
+    return show(call, &rows, code);
+}
+
+static const struct table_column head_columns[] = {
+    {"version", "VERSION", TABLE_TEXT},
+    {"bytes", "BYTES", TABLE_TEXT},
+    {"flags", "FLAGS", TABLE_TEXT},
+    {NULL, NULL, TABLE_TEXT},
+};
+
+int run_store_head(struct call *call)
+{
+    const char *key = call->arguments->word[2];
+    struct rows rows = {NULL, 0, 0};
+    int code = operate(call, request_of(call, "head", key), key, &rows);
+    if (code == EXIT_FINE && !call->arguments->json) {
+        table_print(rows.row, rows.count, head_columns, call->style, call->out);
+    }
+    return show(call, &rows, code);
+}
+
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
+
+/* Sends the bytes behind the words that the command begins with; takes the request. */
+static int send_value(const struct call *call, struct request_draft *r, const char *key, const uint8_t *bytes,
+                      size_t length)
+{
+    char text[VALUE_MAX / 3 * 4 + 8];
+    struct rows rows = {NULL, 0, 0};
+    base64_encode(bytes, length, text);
+    request_draft_word(r, text);
+    request_draft_word(r, "form=base64");
+    word_option(call, r, "flags", "flags");
+    word_option(call, r, "if-version", "version");
+    int code = operate(call, r, key, &rows);
+    if (code == EXIT_FINE) {
+        say_version(call, &rows);
+    }
+    return show(call, &rows, code);
+}
+
+/* put, cas and insert: the value is the word at that place, standard input, or a file. */
+static int run_writing(const struct call *call, const char *command, int place)
+{
+    const struct arguments *a = call->arguments;
+    const struct arguments_given *file = call_given(call, "file");
+    const char *word = a->words > place ? a->word[place] : NULL, *key = a->word[2];
+    const char *from = file != NULL ? file->text : word != NULL && strcmp(word, "-") == 0 ? "-" : NULL;
+    size_t length = word != NULL ? strlen(word) : 0;
+    if ((file != NULL) == (word != NULL)) {
+        fprintf(call->errors, "cwctl: store %s takes a VALUE, - for standard input, or --file FILE: one of them\n",
+                command);
+        return EXIT_USAGE;
+    }
+    if (from == NULL && length > VALUE_MAX) {
+        fprintf(call->errors, "cwctl: a value has at most 3 KiB, and this one %zu bytes\n", length);
+        return EXIT_USAGE;
+    }
+    uint8_t *read = from != NULL ? value_read(call, from, VALUE_MAX, "3 KiB", &length) : NULL;
+    if (from != NULL && read == NULL) {
+        return EXIT_NO;
+    }
+    struct request_draft *r = request_of(call, command, key);
+    if (place > 3) {
+        request_draft_word(r, a->word[3]);
+    }
+    int code = send_value(call, r, key, read != NULL ? read : (const uint8_t *)word, length);
+    free(read);
+    return code;
+}
+
+int run_store_put(struct call *call)
+{
+    return run_writing(call, "put", 3);
+}
+
+int run_store_cas(struct call *call)
+{
+    return run_writing(call, "cas", 4);
+}
+
+int run_store_insert(struct call *call)
+{
+    return run_writing(call, "insert", 3);
+}
+
+int run_store_delete(struct call *call)
+{
+    const char *key = call->arguments->word[2];
+    struct rows rows = {NULL, 0, 0};
+    struct request_draft *r = request_of(call, "delete", key);
+    word_option(call, r, "if-version", "version");
+    int code = operate(call, r, key, &rows);
+    if (code == EXIT_FINE) {
+        say_version(call, &rows);
+    }
+    return show(call, &rows, code);
+}
+
+/* ---- The store itself -------------------------------------------------------------------------------------------- */
+
+int run_store_create(struct call *call)
+{
+    struct rows rows = {NULL, 0, 0};
+    struct request_draft *r = request_of(call, "create", call->arguments->word[2]);
+    word_option(call, r, "r", "copies");
+    int code = ask(call, r, &rows);
+    if (code == EXIT_FINE && rows.count > 0 && !call->arguments->json) {
+        fprintf(call->out, "the store '%s' is made: %" PRId64 " copies of each value, on %" PRId64 " servers\n",
+                message_get_text(rows.row[0], "store", "?"), message_get_integer(rows.row[0], "copies", 0),
+                message_get_integer(rows.row[0], "servers", 0));
+    }
+    return show(call, &rows, code);
+}
+
+static int run_table(const struct call *call, struct request_draft *r, const struct table_column *columns)
+{
+    struct rows rows = {NULL, 0, 0};
+    int code = ask(call, r, &rows);
+    if (code == EXIT_FINE && !call->arguments->json) {
+        table_print(rows.row, rows.count, columns, call->style, call->out);
+    }
+    return show(call, &rows, code);
+}
+
+int run_store_status(struct call *call)
+{
+    static const struct table_column columns[] = {
+        {"server", "SERVER", TABLE_TEXT},
+        {"store", "STORE", TABLE_TEXT},
+        {"copies", "COPIES", TABLE_TEXT},
+        {"member_of", "MEMBER OF", TABLE_SHORT},
+        {"leading", "LEADS", TABLE_SHORT},
+        {"short", "SHORT", TABLE_SHORT},
+        {"members_lost", "LOST", TABLE_SHORT},
+        {"registers", "REGISTERS", TABLE_SHORT},
+        {"bytes", "MEMORY", TABLE_BYTES},
+        {"waiting", "WAITING", TABLE_SHORT},
+        {NULL, NULL, TABLE_TEXT},
+    };
+    return run_table(call, request_of(call, "status", NULL), columns);
+}
+
+int run_store_explain(struct call *call)
+{
+    static const struct table_column columns[] = {
+        {"shard", "SHARD", TABLE_TEXT}, {"member", "MEMBER", TABLE_TEXT},   {"state", "STATE", TABLE_TEXT},
+        {"role", "ROLE", TABLE_TEXT},   {"version", "VERSION", TABLE_TEXT}, {"holds", "HOLDS", TABLE_TEXT},
+        {NULL, NULL, TABLE_TEXT},
+    };
+    struct request_draft *r = request_of(call, "explain", call->arguments->word[2]);
+    word_option(call, r, "job", "job");
+    return run_table(call, r, columns);
+}

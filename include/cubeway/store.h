@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store.h - values by name that are kept on several servers (CamCubeOS 5.2), for other services: what the built-in
+ * service `store` exports.
+ *
+ *     api = cw_find(s, "store", CW_STORE_API, &peer);        NULL: it does not run here
+ *     const cw_store_request r = {CW_STORE_REQUEST_INIT, .op = CW_STORE_PUT, .job = job, .name = "a", .name_length = 1,
+ *                                 .value = "b", .value_length = 1};
+ *     api->run(peer, &r, done, arg);
+ *
+ * Guarantees (docs/services/store.md has them in plain words, with what is not built yet)
+ *  - Gets, puts and deletes of one name are linearizable: each takes effect at one instant between its call and its
+ *    answer, in one order that all agree on. Two names are two histories.
+ *  - A version is never used twice for one name, and grows with every write, also over delete and put again. It does
+ *    not grow by one: compare for equality only.
+ *  - What was acknowledged is in the memory of every member of the name's shard that was live and had missed nothing,
+ *    at least of a majority. It survives the loss of fewer than half of them, and no loss of power.
+ *  - Every status but CW_STORE_UNKNOWN is definite: a write that ended otherwise than CW_STORE_OK was not done and
+ *    never will be. UNKNOWN: it was done, or will be once, or never; never twice.
+ *  - A job sees its own names only.
+ *
+ * Threading: that of the server. done() is called exactly once for each run() that gave 0, never from inside run(), and
+ * may call everything here.
+ */
+#ifndef CUBEWAY_STORE_H
+#define CUBEWAY_STORE_H
+
+#include "cubeway/service.h"
+
+#define CW_STORE_API 1
+
+enum {
+    CW_STORE_NAME_MAX = 1024,
+    /* Name and value also have to fit one packet: where the mtu is 1,500 they have some 1,000 bytes together. */
+    CW_STORE_VALUE_MAX = 3072,
+};
+
+typedef enum cw_store_op {
+    CW_STORE_GET = 1,
+    CW_STORE_HEAD = 2, /* as GET, without the value's bytes */
+    CW_STORE_PUT = 3,
+    CW_STORE_DELETE = 4,
+} cw_store_op;
+
+typedef enum cw_store_status {
+    CW_STORE_OK = 0,
+    CW_STORE_NOT_FOUND = 1,
+    CW_STORE_CONFLICT = 2,  /* the version there is another: in the result; 0: there is no value */
+    CW_STORE_NO_SPACE = 3,  /* a member's memory for values is full: nothing was done; deletes still go */
+    CW_STORE_DENIED = 4,    /* no privilege for the store's port */
+    CW_STORE_TOO_LARGE = 5, /* name and value do not fit a packet here */
+    CW_STORE_NO_QUORUM = 6, /* no majority of the shard's members answers: nothing was done */
+    CW_STORE_BUSY = 7,      /* too much waits already: nothing was done */
+    CW_STORE_NO_STORE = 8,  /* no server knows of a store: it has to be created first */
+    CW_STORE_NO_ANSWER = 9, /* nobody answered in time; nothing was done */
+    CW_STORE_UNKNOWN = 10,  /* of a write: nobody knows */
+    CW_STORE_STATUSES,
+} cw_store_status;
+
+typedef struct cw_store_request {
+    size_t size; /* CW_STORE_REQUEST_INIT */
+    cw_store_op op;
+    cw_job job;       /* whose name it is */
+    const void *name; /* 1..CW_STORE_NAME_MAX bytes, any. Names that begin with the same {tag} share a shard */
+    size_t name_length;
+    const void *value; /* PUT: 0..CW_STORE_VALUE_MAX bytes; may be NULL when there are none */
+    size_t value_length;
+    uint32_t flags;   /* PUT: kept beside the value, for the user */
+    bool conditional; /* PUT, DELETE: only if the version there is `version`; */
+    uint64_t version; /* 0: only if there is no value (insert) */
+    cw_span timeout;  /* until when an answer is of use; 0: 5 s; at most 1 h */
+} cw_store_request;
+#define CW_STORE_REQUEST_INIT .size = sizeof(cw_store_request)
+
+typedef struct cw_store_result {
+    size_t size;
+    cw_store_status status;
+    /* OK: of the value read, or of the write. CONFLICT: the one there. NOT_FOUND: of the delete; 0: there never was */
+    uint64_t version;
+    uint32_t flags;       /* GET and HEAD */
+    const uint8_t *value; /* GET: borrowed for the call */
+    size_t value_length;  /* GET and HEAD */
+} cw_store_result;
+
+typedef void (*cw_store_done)(void *arg, const cw_store_result *result);
+
+typedef struct cw_store_api {
+    size_t size;
+    /*
+     * Asks. Borrows the request for the call. 0: done() will be called. -EINVAL: the request makes no sense (a name of
+     * 0 or more than 1,024 bytes, a value for what takes none); -EMSGSIZE: the value is too long; -ENOBUFS: 65,536
+     * questions wait at this server; -ENOMEM; -ESHUTDOWN.
+     */
+    int (*run)(cw_svc *store, const cw_store_request *request, cw_store_done done, void *arg);
+} cw_store_api;
+
+#endif

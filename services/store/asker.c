@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/store/asker.h"
+
+#include "services/reply/servers.h"
+#include "services/store/common.h"
+#include "services/store/genesis.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TIMEOUT_MS = 5000, TIMEOUT_MOST_S = 3600, PAUSE_LEAST_MS = 2, PAUSE_MORE_MS = 15, MOVES_MOST = 3 };
+
+struct question {
+    struct list_node node;
+    struct store *store;
+    cw_store_done done;
+    void *arg;
+    struct store_ask ask; /* its bytes are behind this struct */
+    uint32_t shard;
+    uint8_t members;
+    cw_server member[STORE_COPIES_MOST];
+    unsigned turn;    /* the member that is asked next when nobody is named */
+    cw_server named;  /* who is to be asked next; CW_SERVER_NONE: nobody in particular */
+    cw_server target; /* who is being asked */
+    unsigned moves;   /* answers MOVED in a row */
+    bool sent;        /* under this number at least once */
+    bool doubt;       /* perhaps it was done */
+    cw_time begun, until;
+    int64_t call; /* under way; 0: none is */
+    cw_timer *timer;
+    uint8_t bytes[];
+};
+
+static bool is_read(const struct question *q)
+{
+    return q->ask.order.op == CW_STORE_GET || q->ask.order.op == CW_STORE_HEAD;
+}
+
+/* ---- Hints ------------------------------------------------------------------------------------------------------- */
+
+cw_server store_asker_hint(const struct store *s, uint32_t shard)
+{
+    const struct store_hint *h = &s->hint[shard % STORE_HINTS];
+    return h->shard == shard ? h->server : CW_SERVER_NONE;
+}
+
+static uint64_t heard_n(const struct store *s, uint32_t shard)
+{
+    const struct store_hint *h = &s->hint[shard % STORE_HINTS];
+    return h->shard == shard ? h->n : 0;
+}
+
+static void remember(struct store *s, uint32_t shard, cw_server leads, uint64_t n)
+{
+    struct store_hint *h = &s->hint[shard % STORE_HINTS];
+    uint64_t before = heard_n(s, shard);
+    *h = (struct store_hint){shard, leads, n > before ? n : before};
+}
+
+/* ---- The end ----------------------------------------------------------------------------------------------------- */
+
+static void finish(struct question *q, const cw_store_result *result)
+{
+    struct store *s = q->store;
+    static const enum store_count counts[CW_STORE_STATUSES] = {[CW_STORE_UNKNOWN] = STORE_COUNT_UNKNOWN,
+                                                               [CW_STORE_NO_QUORUM] = STORE_COUNT_NO_QUORUM,
+                                                               [CW_STORE_NO_ANSWER] = STORE_COUNT_NO_ANSWER};
+    if (counts[result->status] != 0) {
+        store_note(s, counts[result->status]);
+    }
+    cw_histogram_note(s->took[is_read(q) ? STORE_TIME_GET : STORE_TIME_WRITE], cw_time_since(cw_now(s->svc), q->begun));
+    list_remove(&q->node);
+    s->question_count--;
+    cw_timer_stop(s->svc, q->timer);
+    q->done(q->arg, result);
+    free(q);
+}
+
+static void finish_with(struct question *q, cw_store_status status)
+{
+    const cw_store_result result = {.size = sizeof result, .status = q->doubt ? CW_STORE_UNKNOWN : status};
+    finish(q, &result);
+}
+
+/* What is definite whatever became of earlier attempts: it is written in the register. */
+static bool is_final(cw_store_status status)
+{
+    return status == CW_STORE_OK || status == CW_STORE_NOT_FOUND || status == CW_STORE_CONFLICT;
+}
+
+static void finish_as_told(struct question *q, const struct store_answer *a)
+{
+    if (!is_final(a->status) && q->doubt) {
+        finish_with(q, CW_STORE_UNKNOWN);
+        return;
+    }
+    const cw_store_result result = {
+        .size = sizeof result,
+        .status = a->status,
+        .version = a->version,
+        .flags = a->flags,
+        .value = a->value,
+        .value_length = a->length,
+    };
+    finish(q, &result);
+}
+
+/* ---- Attempts ---------------------------------------------------------------------------------------------------- */
+
+static void go(struct question *q);
+
+static void again_due(cw_svc *svc, void *state, void *arg)
+{
+    struct question *q = arg;
+    (void)svc;
+    (void)state;
+    q->timer = NULL;
+    go(q);
+}
+
+/* Asks again a little later: never within the call that asked. */
+static void pause(struct question *q, cw_span span)
+{
+    struct store *s = q->store;
+    q->timer = cw_timer_start(s->svc, span, again_due, q);
+    if (q->timer == NULL) {
+        finish_with(q, CW_STORE_NO_ANSWER);
+    }
+}
+
+static void pause_some(struct question *q)
+{
+    pause(q, CW_MS(PAUSE_LEAST_MS + (int64_t)cw_random_below(q->store->svc, PAUSE_MORE_MS)));
+}
+
+static bool in_view(const struct question *q, cw_server server)
+{
+    return cw_reachable(q->store->svc, cw_server_coord(q->store->svc, server));
+}
+
+/* The next member in view, in turns. CW_SERVER_NONE: none is. */
+static cw_server next_member(struct question *q)
+{
+    for (unsigned i = 0; i < q->members; i++) {
+        cw_server server = q->member[q->turn];
+        q->turn = (q->turn + 1) % q->members;
+        if (in_view(q, server)) {
+            return server;
+        }
+    }
+    return CW_SERVER_NONE;
+}
+
+/* A write that is sent anew under another number: nothing was done under the one before. */
+static void number_anew(struct question *q)
+{
+    struct store *s = q->store;
+    q->ask.order.asker = s->instance;
+    q->ask.order.number = ++s->number;
+    q->ask.order.since = heard_n(s, q->shard);
+    q->ask.order.again = false;
+    q->sent = false;
+}
+
+static void moved(struct question *q, cw_server to)
+{
+    bool is_other = to != CW_SERVER_NONE && to != q->target;
+    q->named = is_other ? to : CW_SERVER_NONE;
+    q->ask.lead = ++q->moves > MOVES_MOST || !is_other;
+    if (q->moves > MOVES_MOST) {
+        pause_some(q);
+        return;
+    }
+    pause(q, CW_NS(0));
+}
+
+static void answered(struct question *q, const struct store_answer *a, cw_server from)
+{
+    struct store *s = q->store;
+    bool done = a->state == STORE_ANSWER_DONE;
+    remember(s, q->shard, done ? from : a->state == STORE_ANSWER_MOVED ? a->server : CW_SERVER_NONE, a->n);
+    switch (a->state) {
+    case STORE_ANSWER_DONE:
+        finish_as_told(q, a);
+        return;
+    case STORE_ANSWER_MOVED:
+        moved(q, a->server);
+        return;
+    case STORE_ANSWER_STRANGE:
+        q->ask.lead = true;
+        pause_some(q);
+        return;
+    case STORE_ANSWER_STALE:
+        number_anew(q);
+        q->named = from;
+        pause(q, CW_NS(0));
+        return;
+    case STORE_ANSWER_MAYBE:
+        if (STORE_MUTANT(CERTAIN)) {
+            number_anew(q);
+        } else {
+            q->doubt = !is_read(q);
+        }
+        moved(q, a->server);
+        return;
+    }
+}
+
+static void call_ended(cw_svc *svc, void *state, void *arg, int status, cw_packet *packet, const cw_rx *rx)
+{
+    struct store *s = state;
+    struct question *q = arg;
+    struct store_answer a;
+    size_t size = 0;
+    (void)svc;
+    q->call = 0;
+    if (s->closing) {
+        return; /* store_asker_close() ends it */
+    }
+    const uint8_t *bytes = status == 0 && packet != NULL ? cw_packet_data(packet, &size) : NULL;
+    if (bytes != NULL && store_answer_decode(bytes, size, &a)) {
+        answered(q, &a, rx->src_process);
+        return;
+    }
+    if (bytes != NULL) {
+        store_note(s, STORE_COUNT_MALFORMED);
+    }
+    if (status == -EACCES) {
+        finish_with(q, CW_STORE_DENIED);
+        return;
+    }
+    q->doubt = q->doubt || !is_read(q);
+    q->named = CW_SERVER_NONE;
+    q->moves = 0;
+    q->ask.lead = true;
+    pause(q, CW_NS(0));
+}
+
+/* 0: it is on its way; or why it is not. */
+static int send(struct question *q, cw_server target, cw_span timeout)
+{
+    struct store *s = q->store;
+    cw_packet *p = cw_packet_new(s->svc, store_ask_size(&q->ask));
+    if (p == NULL) {
+        return -ENOMEM;
+    }
+    q->ask.order.again = q->sent;
+    q->ask.class_id = s->of.id;
+    store_ask_encode(&q->ask, cw_packet_data(p, NULL));
+    const cw_to to = to_server(s->svc, STORE_JOB, is_read(q) ? STORE_PORT_READ : STORE_PORT_WRITE, target);
+    const cw_call_options options = {CW_CALL_INIT, .timeout = timeout};
+    int64_t call = cw_call(s->svc, p, &to, &options, call_ended, q);
+    if (call < 0) {
+        cw_packet_free(s->svc, p);
+        return (int)call;
+    }
+    store_note(s, STORE_COUNT_ATTEMPTS);
+    q->call = call;
+    q->target = target;
+    q->sent = true;
+    return 0;
+}
+
+static void place(struct question *q);
+
+static void go(struct question *q)
+{
+    struct store *s = q->store;
+    if (q->members == 0 && s->of.id == 0) {
+        store_genesis_learn(s); /* store_asker_class_known() goes on, perhaps at once */
+        return;
+    }
+    if (q->members == 0) {
+        place(q);
+    }
+    cw_span left = cw_time_since(q->until, cw_now(s->svc));
+    if (left.ns <= 0) {
+        finish_with(q, next_member(q) == CW_SERVER_NONE ? CW_STORE_NO_QUORUM : CW_STORE_NO_ANSWER);
+        return;
+    }
+    cw_server target = q->named != CW_SERVER_NONE && in_view(q, q->named) ? q->named : next_member(q);
+    q->named = CW_SERVER_NONE;
+    int rc = target != CW_SERVER_NONE ? send(q, target, left.ns < s->limits.attempt.ns ? left : s->limits.attempt)
+                                      : -ENETUNREACH;
+    if (rc == -EACCES) {
+        finish_with(q, CW_STORE_DENIED);
+    } else if (rc < 0) {
+        pause_some(q);
+    }
+}
+
+/* The class is known: which shard is it? */
+static void place(struct question *q)
+{
+    struct store *s = q->store;
+    cw_key key = store_places_key(&q->ask.order.name);
+    q->shard = store_places_shard(&s->torus, &key);
+    q->members = (uint8_t)store_places_members(&s->torus, q->shard, s->of.copies, q->member);
+    q->named = store_asker_hint(s, q->shard);
+    if (!is_read(q)) {
+        number_anew(q);
+    }
+}
+
+void store_asker_class_known(struct store *s)
+{
+    struct list_node *node = list_first(&s->questions);
+    while (node != NULL) {
+        struct question *q = container_of(node, struct question, node);
+        node = list_next(&s->questions, node);
+        if (q->members > 0 || q->timer != NULL) {
+            continue; /* it goes on by itself */
+        }
+        if (s->of.id == 0) {
+            finish_with(q, CW_STORE_NO_STORE);
+            continue;
+        }
+        pause(q, CW_NS(0));
+    }
+}
+
+/* ---- Asking ------------------------------------------------------------------------------------------------------ */
+
+static int check(const struct store *s, const cw_store_request *r)
+{
+    bool writes = r->op == CW_STORE_PUT || r->op == CW_STORE_DELETE;
+    if (r->size < sizeof *r || r->op < CW_STORE_GET || r->op > CW_STORE_DELETE || r->job == 0 || r->name == NULL ||
+        r->name_length < 1 || r->name_length > CW_STORE_NAME_MAX || (!writes && r->conditional) ||
+        (!r->conditional && r->version != 0) || (r->op != CW_STORE_PUT && (r->value_length > 0 || r->flags != 0)) ||
+        (r->value_length > 0 && r->value == NULL) || r->timeout.ns < 0 || r->timeout.ns > CW_SEC(TIMEOUT_MOST_S).ns) {
+        return -EINVAL;
+    }
+    if (r->value_length > CW_STORE_VALUE_MAX || r->name_length + r->value_length > store_room(s)) {
+        return -EMSGSIZE;
+    }
+    if (s->closing) {
+        return -ESHUTDOWN;
+    }
+    return s->question_count < STORE_QUESTIONS_MOST ? 0 : -ENOBUFS;
+}
+
+static void keep_order(struct question *q, const cw_store_request *r)
+{
+    memcpy(q->bytes, r->name, r->name_length);
+    if (r->value_length > 0) {
+        memcpy(q->bytes + r->name_length, r->value, r->value_length);
+    }
+    q->ask.order = (struct store_order){
+        .op = r->op,
+        .name = {r->job, q->bytes, r->name_length},
+        .value = q->bytes + r->name_length,
+        .value_length = r->value_length,
+        .flags = r->flags,
+        .conditional = r->conditional,
+        .version = r->version,
+    };
+}
+
+int store_asker_do(struct store *s, const cw_store_request *r, cw_store_done done, void *arg)
+{
+    int rc = check(s, r);
+    struct question *q = rc == 0 ? calloc(1, sizeof *q + r->name_length + r->value_length) : NULL;
+    if (q == NULL) {
+        return rc < 0 ? rc : -ENOMEM;
+    }
+    q->store = s;
+    q->done = done;
+    q->arg = arg;
+    q->named = CW_SERVER_NONE;
+    q->begun = cw_now(s->svc);
+    q->until = cw_time_add(q->begun, r->timeout.ns > 0 ? r->timeout : CW_MS(TIMEOUT_MS));
+    keep_order(q, r);
+    /* done() is never called from in here: all goes on from a timer, or from an answer. */
+    q->timer = cw_timer_start(s->svc, CW_NS(0), again_due, q);
+    if (q->timer == NULL) {
+        free(q);
+        return -ENOMEM;
+    }
+    list_push_back(&s->questions, &q->node);
+    s->question_count++;
+    store_note(s, is_read(q) ? STORE_COUNT_GETS : STORE_COUNT_WRITES);
+    return 0;
+}
+
+void store_asker_close(struct store *s)
+{
+    struct list_node *node;
+    while ((node = list_first(&s->questions)) != NULL) {
+        struct question *q = container_of(node, struct question, node);
+        q->doubt = q->doubt || (!is_read(q) && q->sent);
+        finish_with(q, CW_STORE_NO_ANSWER);
+    }
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * asker.h - the asker's side: a question, from when it is asked at this server to its answer. It goes to the member
+ * that led the shard when an answer came last, else to the first one in view; it is sent on by answers, and by silence
+ * to the next member. A write keeps its number over all attempts (store rules 23 to 25).
+ */
+#ifndef SERVICES_STORE_ASKER_H
+#define SERVICES_STORE_ASKER_H
+
+#include "services/store/internal.h"
+
+/* As run() of cw_store_api. */
+CW_MUST_CHECK int store_asker_do(struct store *s, const cw_store_request *r, cw_store_done done, void *arg);
+/* It has come out whether there is a class: questions that waited for that go on, or end. */
+void store_asker_class_known(struct store *s);
+/* Ends all questions. */
+void store_asker_close(struct store *s);
+/* Who led the shard of the name when an answer came last; CW_SERVER_NONE: not known. */
+cw_server store_asker_hint(const struct store *s, uint32_t shard);
+
+#endif

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/store/command.h"
+
+#include "base/base64.h"
+#include "base/text.h"
+#include "base/words.h"
+#include "services/reply/refuse.h"
+#include "services/reply/servers.h"
+#include "services/store/asker.h"
+#include "services/store/common.h"
+#include "services/store/genesis.h"
+#include "services/store/lead.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT_MAX = 4 * CW_STORE_VALUE_MAX + 8, WAIT_MOST_MS = 3600000 };
+
+const cw_command store_commands[] = {
+    {"create", "NAME [copies=N]", "Make the store, on all servers: values are in memory, on 3 (or 4) servers each."},
+    {"get", "KEY [job=N] [form=base64] [wait_ms=N]", "The value of a name, and its version."},
+    {"head", "KEY [job=N] [wait_ms=N]", "The version and the length of the value of a name."},
+    {"put", "KEY VALUE [version=N] [flags=N] [job=N] [form=base64] [wait_ms=N]",
+     "Put a value; with version=N, only if that is the version there."},
+    {"cas", "KEY VERSION VALUE [flags=N] [job=N] [form=base64] [wait_ms=N]",
+     "Put a value if that is the version there."},
+    {"insert", "KEY VALUE [flags=N] [job=N] [form=base64] [wait_ms=N]", "Put a value if there is none."},
+    {"delete", "KEY [version=N] [job=N] [wait_ms=N]", "Delete a value; with version=N, if that is the version there."},
+    {"status", "", "The store as this server knows it."},
+    {"explain", "KEY [job=N]", "Which shard a name is in, and who its members are."},
+    {NULL, NULL, NULL},
+};
+
+/* ---- Words ------------------------------------------------------------------------------------------------------- */
+
+struct wishes {
+    cw_job job;
+    bool base64, conditional;
+    uint64_t version;
+    uint32_t flags;
+    cw_span wait;
+};
+
+static bool read_version(const char *word, uint64_t *version)
+{
+    return words_number(word, 0, UINT64_MAX, version) == 0;
+}
+
+static int read_wish(struct wishes *w, cw_request *r, const char *word, bool puts, bool writes)
+{
+    uint64_t job = w->job, flags = w->flags, wait = 0, version = 0;
+    const struct words_option all[] = {{"job", 1, UINT32_MAX, &job},
+                                       {"wait_ms", 1, WAIT_MOST_MS, &wait},
+                                       {"version", 0, UINT64_MAX, &version},
+                                       {"flags", 0, UINT32_MAX, &flags}};
+    size_t count = puts ? 4 : writes ? 3 : 2;
+    if (strcmp(word, "form=base64") == 0) {
+        w->base64 = true;
+        return 0;
+    }
+    if (words_options(1, &word, all, count) == 0) {
+        return refuse_option(r, word, all, count);
+    }
+    if (words_value(word, "version") != NULL) {
+        w->conditional = true;
+        w->version = version;
+    }
+    w->job = (cw_job)job;
+    w->flags = (uint32_t)flags;
+    w->wait = wait > 0 ? CW_MS((int64_t)wait) : w->wait;
+    return 0;
+}
+
+/* ---- Operations -------------------------------------------------------------------------------------------------- */
+
+struct waiting {
+    cw_request *request;
+    bool get, base64;
+};
+
+static void tell_value(const struct waiting *w, const cw_store_result *result)
+{
+    char *text = malloc(TEXT_MAX);
+    if (text == NULL) {
+        return;
+    }
+    if (w->base64) {
+        base64_encode(result->value, result->value_length, text);
+        cw_request_text(w->request, "base64", text);
+    } else {
+        size_t at = 0;
+        for (size_t i = 0; i < result->value_length; i++) {
+            uint8_t c = result->value[i];
+            bool plain = c >= ' ' && c <= '~' && c != '\\';
+            at += (size_t)snprintf(text + at, TEXT_MAX - at, plain ? "%c" : "\\x%02x", c);
+        }
+        text[at] = '\0';
+        cw_request_text(w->request, "value", text);
+    }
+    free(text);
+}
+
+static void answered(void *arg, const cw_store_result *result)
+{
+    struct waiting *w = arg;
+    cw_request *r = w->request;
+    bool ok = result->status == CW_STORE_OK;
+    cw_request_text(r, "status", store_status_text(result->status));
+    cw_request_int(r, "code", result->status);
+    if (ok && w->get) {
+        tell_value(w, result);
+    }
+    if (ok || result->status == CW_STORE_CONFLICT) {
+        cw_request_int(r, "version", (int64_t)result->version);
+    }
+    if (ok) {
+        cw_request_int(r, "bytes", (int64_t)result->value_length);
+        cw_request_int(r, "flags", result->flags);
+    }
+    cw_request_done(r, 0);
+    free(w);
+}
+
+static int run(struct store *s, cw_request *r, cw_store_request *q, const struct wishes *w)
+{
+    struct waiting *waiting = malloc(sizeof *waiting);
+    if (waiting == NULL) {
+        return -ENOMEM;
+    }
+    q->size = sizeof *q;
+    q->job = w->job;
+    q->conditional = w->conditional;
+    q->version = w->version;
+    q->flags = w->flags;
+    q->timeout = w->wait;
+    *waiting = (struct waiting){r, q->op == CW_STORE_GET, w->base64};
+    int rc = store_asker_do(s, q, answered, waiting);
+    if (rc == 0) {
+        return 1;
+    }
+    free(waiting);
+    if (rc == -EMSGSIZE) {
+        return refuse_request(r,
+                              "a value has at most %d bytes, and with its name at most %zu: this one has %zu and %zu",
+                              CW_STORE_VALUE_MAX, store_room(s), q->value_length, q->name_length);
+    }
+    return rc == -ENOBUFS ? refuse_with(r, rc, "%d questions wait at this server already", STORE_QUESTIONS_MOST) : rc;
+}
+
+static int check_name(cw_request *r, const char *name)
+{
+    size_t length = strnlen(name, CW_STORE_NAME_MAX + 1);
+    return length >= 1 && length <= CW_STORE_NAME_MAX
+               ? 0
+               : refuse_request(r, "a name has 1 to %d bytes: '%.60s'", CW_STORE_NAME_MAX, name);
+}
+
+static int run_put(struct store *s, cw_request *r, cw_store_request *q, const char *value, const struct wishes *w)
+{
+    size_t room = strlen(value) + 1;
+    uint8_t *bytes = malloc(room);
+    if (bytes == NULL) {
+        return -ENOMEM;
+    }
+    int length = w->base64 ? base64_decode(value, bytes, room) : (int)(room - 1);
+    if (!w->base64) {
+        memcpy(bytes, value, room);
+    }
+    q->value = bytes;
+    q->value_length = length > 0 ? (size_t)length : 0;
+    int rc = length < 0 ? refuse_request(r, "no base64: '%.60s'", value) : run(s, r, q, w);
+    free(bytes);
+    return rc;
+}
+
+/* An operation: how many words it needs behind its own, and which is what. */
+struct form {
+    const char *word;
+    cw_store_op op;
+    int needs;
+    int version, value; /* places of these words; 0: it has none */
+};
+
+static int operation(struct store *s, cw_request *r, const struct form *f, int argc, const char *const *argv)
+{
+    struct wishes w = {.job = STORE_JOB};
+    cw_store_request q = {.op = f->op, .name = argc > 1 ? argv[1] : NULL};
+    bool puts = f->op == CW_STORE_PUT, writes = puts || f->op == CW_STORE_DELETE;
+    if (argc <= f->needs) {
+        return refuse_request(r, "%s takes %s%s%s behind it", f->word, "a name", f->version > 0 ? ", a version" : "",
+                              f->value > 0 ? " and a value" : "");
+    }
+    int rc = check_name(r, argv[1]);
+    for (int i = f->needs + 1; i < argc && rc == 0; i++) {
+        rc = read_wish(&w, r, argv[i], puts, writes);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    if (f->version > 0 && !read_version(argv[f->version], &w.version)) {
+        return refuse_request(r, "a version is a whole number, as get and put tell it: '%.60s'", argv[f->version]);
+    }
+    w.conditional = w.conditional || f->version > 0 || strcmp(f->word, "insert") == 0;
+    q.name_length = strlen(argv[1]);
+    return f->value > 0 ? run_put(s, r, &q, argv[f->value], &w) : run(s, r, &q, &w);
+}
+
+/* ---- The others -------------------------------------------------------------------------------------------------- */
+
+static int create(struct store *s, cw_request *r, int argc, const char *const *argv)
+{
+    uint64_t copies = STORE_COPIES_LEAST;
+    const struct words_option options[] = {{"copies", STORE_COPIES_LEAST, STORE_COPIES_MOST, &copies}};
+    if (argc < 2 || !store_class_name_valid(argv[1])) {
+        return refuse_request(r, "a store is called by 1 to %d letters, digits and dashes: '%.60s'", STORE_CLASS_NAME,
+                              argc < 2 ? "" : argv[1]);
+    }
+    if (strcmp(argv[1], "disk") == 0) {
+        return refuse_request(r, "a store on disks is not built yet: `create memory` makes one in memory");
+    }
+    int used = words_options(argc - 2, argv + 2, options, 1);
+    if (used < argc - 2) {
+        return refuse_option(r, argv[2 + used], options, 1);
+    }
+    return store_genesis_create(s, r, argv[1], (unsigned)copies);
+}
+
+static int status(struct store *s, cw_request *r)
+{
+    unsigned leading = 0, trying = 0, lagging = 0, lost = 0;
+    for (unsigned i = 0; i < s->shards; i++) {
+        const struct store_lead *lead = s->shard[i].lead;
+        bool open = lead != NULL && lead->phase == STORE_PHASE_OPEN;
+        leading += open;
+        trying += lead != NULL && !open;
+        lagging += open && lead->lagging != 0;
+        for (unsigned m = 0; m < s->shard[i].count; m++) {
+            lost += s->shard[i].lost[m];
+        }
+    }
+    tell_server(r, "server", cw_self(s->svc));
+    cw_request_text(r, "store", s->of.id != 0 ? s->of.name : "none");
+    cw_request_int(r, "copies", s->of.copies);
+    cw_request_int(r, "member_of", s->shards);
+    cw_request_int(r, "leading", leading);
+    cw_request_int(r, "trying", trying);
+    cw_request_int(r, "short", lagging);
+    cw_request_int(r, "members_lost", lost);
+    cw_request_int(r, "registers", (int64_t)s->registers);
+    cw_request_int(r, "bytes", (int64_t)s->bytes);
+    cw_request_int(r, "bytes_max", (int64_t)s->limits.bytes_max);
+    cw_request_int(r, "waiting", (int64_t)(s->question_count + s->serving_count));
+    for (unsigned i = 0; i < STORE_COUNTS; i++) {
+        cw_request_int(r, store_count_names[i].name, (int64_t)s->count[i]);
+    }
+    return 0;
+}
+
+static const char *role_of(const struct store *s, const struct store_shard *shard, cw_server hint, cw_server member)
+{
+    bool mine = shard != NULL && member == s->self;
+    if (mine && shard->lead != NULL) {
+        return shard->lead->phase == STORE_PHASE_OPEN ? "leads" : "is about to lead";
+    }
+    if (member == hint) {
+        return "led when it answered this server last";
+    }
+    return mine || s->of.id == 0 || member != s->self ? "member" : "was a member in a former life";
+}
+
+static int explain(struct store *s, cw_request *r, int argc, const char *const *argv)
+{
+    struct wishes w = {.job = STORE_JOB};
+    cw_server member[STORE_COPIES_MOST];
+    int rc = argc >= 2 ? check_name(r, argv[1]) : refuse_request(r, "explain takes a name behind it");
+    for (int i = 2; i < argc && rc == 0; i++) {
+        rc = read_wish(&w, r, argv[i], false, false);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    const struct store_name name = {w.job, (const uint8_t *)argv[1], strlen(argv[1])};
+    cw_key key = store_places_key(&name);
+    uint32_t number = store_places_shard(&s->torus, &key);
+    struct store_shard *shard = store_shard_find(s, number);
+    const struct store_register *have = shard != NULL ? store_table_find(&shard->acceptor.table, &name) : NULL;
+    unsigned count = store_places_members(&s->torus, number, s->of.id != 0 ? s->of.copies : STORE_COPIES_LEAST, member);
+    for (unsigned m = 0; m < count; m++) {
+        cw_coord c = cw_server_coord(s->svc, member[m]);
+        if (m > 0) {
+            cw_request_row(r);
+        }
+        cw_request_int(r, "shard", number);
+        tell_server(r, "member", c);
+        cw_request_text(r, "state", cw_reachable(s->svc, c) ? "in view" : "not in view");
+        cw_request_text(r, "role", role_of(s, shard, store_asker_hint(s, number), member[m]));
+        if (have != NULL && member[m] == s->self) {
+            cw_request_int(r, "version", (int64_t)have->version);
+            cw_request_text(r, "holds", have->deleted ? "that it was deleted" : "a value");
+        }
+    }
+    return 0;
+}
+
+int store_command(struct store *s, cw_request *r, int argc, const char *const *argv)
+{
+    static const struct form forms[] = {
+        {"get", CW_STORE_GET, 1, 0, 0}, {"head", CW_STORE_HEAD, 1, 0, 0},  {"put", CW_STORE_PUT, 2, 0, 2},
+        {"cas", CW_STORE_PUT, 3, 2, 3}, {"insert", CW_STORE_PUT, 2, 0, 2}, {"delete", CW_STORE_DELETE, 1, 0, 0},
+    };
+    const char *word = argc >= 1 ? argv[0] : "";
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (strcmp(word, forms[i].word) == 0) {
+            return operation(s, r, &forms[i], argc, argv);
+        }
+    }
+    if (strcmp(word, "create") == 0) {
+        return create(s, r, argc, argv);
+    }
+    if (strcmp(word, "explain") == 0) {
+        return explain(s, r, argc, argv);
+    }
+    if (strcmp(word, "status") == 0 && argc == 1) {
+        return status(s, r);
+    }
+    return refuse_request(r, "there are: create, get, head, put, cas, insert, delete, status, explain; not '%.60s'",
+                          word);
+}

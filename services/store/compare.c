@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/store/compare.h"
+
+#include "services/store/common.h"
+#include "services/store/peers.h"
+#include "services/store/writing.h"
+
+#include <stdlib.h>
+
+static struct store_table *own(struct store_lead *lead)
+{
+    return &lead->shard->acceptor.table;
+}
+
+/* ---- Questions --------------------------------------------------------------------------------------------------- */
+
+static void ask(struct store_lead *lead)
+{
+    struct store_comparison *c = &lead->comparison;
+    struct store_item item = {.kind = STORE_ITEM_BUCKETS, .from = (uint16_t)c->from};
+    if (c->stage == COMPARE_LIST) {
+        item.kind = STORE_ITEM_LIST;
+        item.bucket = (uint16_t)c->bucket;
+    } else if (c->stage == COMPARE_FETCH) {
+        item = (struct store_item){.kind = STORE_ITEM_FETCH, .name = store_register_name(c->wanted)};
+    }
+    store_peers_send(lead, c->member, item, c->question);
+}
+
+static void ask_next(struct store_lead *lead)
+{
+    lead->comparison.question++;
+    ask(lead);
+    store_lead_wind(lead);
+}
+
+void store_compare_begin(struct store_lead *lead, unsigned member, bool late)
+{
+    struct store_comparison *c = &lead->comparison;
+    const uint32_t serial = c->serial + 1;
+    const uint64_t question = c->question;
+    *c = (struct store_comparison){
+        .runs = true, .late = late, .member = member, .serial = serial, .question = question, .stage = COMPARE_BUCKETS};
+    ask_next(lead);
+}
+
+static void forget_wanted(struct store_comparison *c)
+{
+    while (c->wanted != NULL) {
+        struct store_register *next = c->wanted->next;
+        free(c->wanted);
+        c->wanted = next;
+    }
+}
+
+void store_compare_drop(struct store_lead *lead)
+{
+    forget_wanted(&lead->comparison);
+    lead->comparison.runs = false;
+}
+
+void store_compare_resend(struct store_lead *lead)
+{
+    store_note(lead->store, STORE_COUNT_RESENT);
+    ask(lead);
+}
+
+static void end(struct store_lead *lead)
+{
+    struct store_comparison *c = &lead->comparison;
+    lead->compared |= c->late ? 0 : 1u << c->member;
+    store_compare_drop(lead);
+    store_lead_go_on(lead);
+}
+
+/* To the next bucket that differs, from this one on. */
+static void list_next_bucket(struct store_lead *lead, unsigned bucket)
+{
+    struct store_comparison *c = &lead->comparison;
+    while (bucket < STORE_BUCKETS && !c->differs[bucket]) {
+        bucket++;
+    }
+    if (bucket == STORE_BUCKETS) {
+        end(lead);
+        return;
+    }
+    c->stage = COMPARE_LIST;
+    c->bucket = bucket;
+    c->from = 0;
+    ask_next(lead);
+}
+
+/* ---- What differs ------------------------------------------------------------------------------------------------ */
+
+/* The leader has this, and the member has something older, or nothing. */
+static void differs(struct store_lead *lead, struct store_register *r)
+{
+    if (!lead->comparison.late) {
+        r->doubtful = true;
+    } else if (r->under_way == NULL) {
+        store_note(lead->store, STORE_COUNT_REPAIRED);
+        (void)!store_writing_again(lead, r); /* without memory, the next comparison finds it again */
+    }
+}
+
+/* The member has what the open leader does not know: it was never chosen. */
+static void bury(struct store_lead *lead, const struct store_name *name)
+{
+    struct store_register *r = store_register_new(name, 0);
+    if (r != NULL) {
+        r->tag = store_writing_tag(lead);
+        r->deleted = true; /* and of no version: it never was */
+        store_note(lead->store, STORE_COUNT_REPAIRED);
+        (void)!store_writing_begin(lead, r, NULL, NULL);
+    }
+}
+
+static void want(struct store_comparison *c, const struct store_name *name)
+{
+    struct store_register *r = store_register_new(name, 0);
+    if (r != NULL) {
+        r->next = c->wanted;
+        c->wanted = r;
+    }
+}
+
+static void take_listed(struct store_lead *lead, const struct store_listed *listed)
+{
+    struct store_comparison *c = &lead->comparison;
+    struct store_register *have = store_table_find(own(lead), &listed->name);
+    int order = have != NULL ? store_tag_compare(have->tag, listed->tag) : -1;
+    if (have != NULL) {
+        have->seen = c->serial;
+    }
+    if (order == 0) {
+        return;
+    }
+    if (have != NULL && (order > 0 || c->late || STORE_MUTANT(OWN_STATE))) {
+        differs(lead, have);
+    } else if (c->late) {
+        bury(lead, &listed->name);
+    } else if (!STORE_MUTANT(OWN_STATE)) {
+        want(c, &listed->name);
+    }
+}
+
+/* Of a bucket that was listed as a whole, what the member did not name it does not have. */
+static void take_missing(struct store_lead *lead)
+{
+    struct store_comparison *c = &lead->comparison;
+    struct store_register *r;
+    uint32_t most = own(lead)->bucket != NULL ? own(lead)->bucket[c->bucket].count : 0;
+    for (uint32_t i = 0; i < most && (r = store_table_at(own(lead), c->bucket, i)) != NULL; i++) {
+        if (r->seen != c->serial) {
+            r->seen = c->serial;
+            differs(lead, r);
+        }
+    }
+}
+
+/* ---- Replies ----------------------------------------------------------------------------------------------------- */
+
+static void heard_sums(struct store_lead *lead, const struct store_reply *reply)
+{
+    struct store_comparison *c = &lead->comparison;
+    for (unsigned i = 0; i < STORE_SUMS; i++) {
+        struct store_sum theirs = store_sum_decode(reply->bytes + (size_t)i * STORE_SUM_BYTES);
+        c->differs[c->from + i] = !store_sum_equal(theirs, store_table_sum(own(lead), c->from + i));
+    }
+    c->from += STORE_SUMS;
+    if (c->from < STORE_BUCKETS) {
+        ask_next(lead);
+        return;
+    }
+    list_next_bucket(lead, 0);
+}
+
+static void go_on_in_bucket(struct store_lead *lead)
+{
+    struct store_comparison *c = &lead->comparison;
+    if (c->wanted != NULL) {
+        c->stage = COMPARE_FETCH;
+        ask_next(lead);
+    } else if (c->more) {
+        c->stage = COMPARE_LIST;
+        ask_next(lead);
+    } else {
+        take_missing(lead);
+        list_next_bucket(lead, c->bucket + 1);
+    }
+}
+
+static void heard_list(struct store_lead *lead, const struct store_reply *reply)
+{
+    struct store_comparison *c = &lead->comparison;
+    struct store_listed listed;
+    size_t at = 0;
+    unsigned count = 0;
+    while (at < reply->length && store_listed_next(reply->bytes, reply->length, &at, &listed)) {
+        take_listed(lead, &listed);
+        count++;
+    }
+    c->from += count;
+    c->more = reply->more && count > 0;
+    go_on_in_bucket(lead);
+}
+
+static void heard_fetched(struct store_lead *lead, const struct store_reply *reply)
+{
+    struct store_comparison *c = &lead->comparison;
+    struct store_register *wanted = c->wanted;
+    struct store_register *r = store_register_decode(reply->bytes, reply->length);
+    struct store_name name = store_register_name(wanted);
+    struct store_name is = r != NULL ? store_register_name(r) : name;
+    size_t bytes = own(lead)->bytes, registers = own(lead)->registers;
+    if (r == NULL || !store_name_equal(&name, &is)) {
+        free(r);
+        return; /* it is asked for again */
+    }
+    r->doubtful = true;
+    r->seen = c->serial;
+    int rc = store_acceptor_adopt(&lead->shard->acceptor, r);
+    store_count_registers(lead->store, lead->shard, bytes, registers);
+    if (rc < 0) {
+        return;
+    }
+    c->wanted = wanted->next;
+    free(wanted);
+    go_on_in_bucket(lead);
+}
+
+void store_compare_heard(struct store_lead *lead, unsigned member, uint64_t question, const struct store_reply *reply)
+{
+    struct store_comparison *c = &lead->comparison;
+    if (!c->runs || c->member != member || c->question != question) {
+        return;
+    }
+    lead->begun = cw_now(lead->store->svc);
+    if (reply->kind == STORE_ITEM_BUCKETS && c->stage == COMPARE_BUCKETS) {
+        heard_sums(lead, reply);
+    } else if (reply->kind == STORE_ITEM_LIST && c->stage == COMPARE_LIST) {
+        heard_list(lead, reply);
+    } else if (reply->kind == STORE_ITEM_FETCH && c->stage == COMPARE_FETCH) {
+        heard_fetched(lead, reply);
+    }
+}

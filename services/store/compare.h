@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * compare.h - what a leader and another member hold differently: sums of buckets first, then the names and tags of
+ * those buckets that differ, then the registers that the leader lacks. One question at a time, of one member at a time.
+ *
+ * While the leader takes over, the higher tag of two wins, and the register is marked as doubtful: it will be written
+ * again. Once the shard is open, what the leader holds is right, and what a member holds otherwise is written again at
+ * once; a name that the leader does not know is written as deleted.
+ */
+#ifndef SERVICES_STORE_COMPARE_H
+#define SERVICES_STORE_COMPARE_H
+
+#include "services/store/lead.h"
+
+/* Begins; none runs. store_lead_go_on() is called when it has ended. */
+void store_compare_begin(struct store_lead *lead, unsigned member, bool late);
+/* A reply to a question of a comparison. lead may be gone afterwards. */
+void store_compare_heard(struct store_lead *lead, unsigned member, uint64_t question, const struct store_reply *reply);
+/* Asks the last question again. */
+void store_compare_resend(struct store_lead *lead);
+/* Ends it without a result. */
+void store_compare_drop(struct store_lead *lead);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * genesis.h - how a class of the store comes to be, and how a server gets to know of one.
+ *
+ * Creating asks every server of the torus for the id of its store, a number that it has drawn for this life. When all
+ * have agreed, each is told the class: a number, a name, how many copies, and the ids of the servers that it shares
+ * shards with. A server that has agreed to one class agrees to no other for ten seconds, and a record is taken only
+ * while the agreement stands: of two classes that are made at the same time at most one is. The first members of each
+ * shard are the first servers of its sequence, and there are no others so far.
+ *
+ * A server that starts later, or again, learns the class of its neighbours and of some others. It is no member then:
+ * its id is another.
+ */
+#ifndef SERVICES_STORE_GENESIS_H
+#define SERVICES_STORE_GENESIS_H
+
+#include "services/store/internal.h"
+
+/* An operator's order. As on_command(): 1, the request is answered later. */
+int store_genesis_create(struct store *s, cw_request *r, const char *name, unsigned copies);
+/* Asks neighbours and some others which class there is; store_asker_class_known() follows, perhaps from within. */
+void store_genesis_learn(struct store *s);
+/* A packet to the operators' port. */
+void store_genesis_word(struct store *s, const uint8_t *bytes, size_t size, const cw_rx *rx);
+/* Forgets the class, and frees what belongs to it. */
+void store_genesis_close(struct store *s);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * internal.h - the state of one instance of the store, and a tour of its files. Only services/store includes it, and
+ * tests. Each file has a header with what the others may call; arrows run down.
+ *
+ *   store.c      the service's table: packets and events go to the files below
+ *   command.c    what operators ask
+ *   genesis.c    creating a class, on all servers; who knows of one
+ *   asker.c      the asker's side: which member a question goes to, how often, until when
+ *   member.c     a member's answers to a leader, and to whoever takes it for one
+ *   serve.c      the leader's side of an operation
+ *   lead.c       a leadership of one shard, from its first PREPARE to its end
+ *   compare.c    what a leader and another member hold differently
+ *   writing.c    writes under way, until the members have them
+ *   peers.c      items to the other members, and their replies
+ *   common.c     counts and words
+ *   wire.c       bytes;  verdict.c  what an operation makes of a register;  acceptor.c, table.c  what a member holds;
+ *   places.c     who is a member of what;  ballot.h
+ *
+ * The last row knows no network and no time. docs/services/store.md has the rules, and one drawing of a put's way.
+ */
+#ifndef SERVICES_STORE_INTERNAL_H
+#define SERVICES_STORE_INTERNAL_H
+
+#include "base/list.h"
+#include "keyspace/torus.h"
+#include "services/store/acceptor.h"
+#include "services/store/mutant.h"
+#include "services/store/places.h"
+#include "services/store/store.h"
+#include "services/store/wire.h"
+
+/* Bounds of one instance. */
+enum {
+    STORE_QUESTIONS_MOST = 65536, /* asked at this server and not answered yet */
+    STORE_SERVING_MOST = 4096,    /* operations at this server as leader that are not answered yet */
+    STORE_KEY_MOST = 64,          /* of these, waiting for one name's write */
+    STORE_HINTS = 1024,           /* shards of which the asker remembers who led */
+};
+
+enum store_count {
+    STORE_COUNT_GETS,
+    STORE_COUNT_WRITES,
+    STORE_COUNT_SERVED_GETS,
+    STORE_COUNT_SERVED_WRITES,
+    STORE_COUNT_REPEATED,
+    STORE_COUNT_STALE,
+    STORE_COUNT_CONFLICTS,
+    STORE_COUNT_MOVED,
+    STORE_COUNT_BUSY,
+    STORE_COUNT_FULL,
+    STORE_COUNT_UNKNOWN,
+    STORE_COUNT_NO_QUORUM,
+    STORE_COUNT_NO_ANSWER,
+    STORE_COUNT_ATTEMPTS,
+    STORE_COUNT_TAKEOVERS,
+    STORE_COUNT_SYNCED,
+    STORE_COUNT_REPAIRED,
+    STORE_COUNT_DEPOSED,
+    STORE_COUNT_GIVEN_UP,
+    STORE_COUNT_RESENT,
+    STORE_COUNT_STRANGE,
+    STORE_COUNT_DENIED,
+    STORE_COUNT_MALFORMED,
+    STORE_COUNTS,
+};
+
+enum store_time { STORE_TIME_GET, STORE_TIME_WRITE, STORE_TIME_COMMIT, STORE_TIME_TAKEOVER, STORE_TIMES };
+
+struct store_limits {
+    size_t bytes_max; /* of registers: what grows is refused above it */
+    cw_span attempt;  /* an asker waits so long for one answer */
+    cw_span tick;     /* a leader sends again what is not answered */
+    cw_span patience; /* a leader without a majority gives up */
+    cw_span slow;     /* a live member without an answer is waited for; then it lags */
+};
+
+struct store_lead;
+
+/* A shard of which this server is a member. */
+struct store_shard {
+    uint32_t number;
+    uint8_t count, me; /* members, and this server's place among them */
+    cw_server member[STORE_COPIES_MOST];
+    uint64_t store_id[STORE_COPIES_MOST];
+    bool lost[STORE_COPIES_MOST]; /* that member has said that it is another life: it never votes again */
+    struct store_acceptor acceptor;
+    struct store_ballot heard; /* the highest that others named */
+    struct store_lead *lead;   /* NULL: this server does not lead, nor try to */
+    cw_time quiet;             /* it does not try again before */
+};
+
+/* Who led the shard when an answer came last, and its n. */
+struct store_hint {
+    uint32_t shard;
+    cw_server server; /* CW_SERVER_NONE: not known */
+    uint64_t n;
+};
+
+struct store_genesis;
+
+struct store {
+    cw_svc *svc;
+    cw_server self;
+    struct torus torus;
+    uint64_t instance; /* of this asker: drawn when it opens, never 0 */
+    uint64_t number;   /* of the last operation asked for here */
+    uint64_t store_id; /* of this life's memory, never 0 */
+    struct store_limits limits;
+    bool closing;
+
+    struct store_class of;     /* id 0: none is known */
+    struct store_shard *shard; /* by number; of which this server is a member */
+    unsigned shards;
+    size_t bytes, registers; /* of all shards' registers */
+
+    uint64_t offered; /* the class that this server has agreed to be of, until `offer_ends`; 0: none */
+    cw_time offer_ends;
+    struct store_genesis *genesis; /* asked for here; NULL: none */
+    unsigned learning;             /* servers that are being asked for the class */
+    cw_time learned_last;          /* when they were asked */
+
+    struct list questions;
+    size_t question_count;
+    size_t serving_count;
+    struct store_hint hint[STORE_HINTS];
+
+    uint64_t count[STORE_COUNTS];
+    cw_counter *counter[STORE_COUNTS];
+    cw_histogram *took[STORE_TIMES];
+};
+
+/* NULL: this server is no member of it. */
+struct store_shard *store_shard_find(struct store *s, uint32_t number);
+
+#endif

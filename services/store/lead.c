@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/store/lead.h"
+
+#include "services/store/common.h"
+#include "services/store/compare.h"
+#include "services/store/peers.h"
+#include "services/store/serve.h"
+#include "services/store/writing.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { REST_LEAST_MS = 5, REST_MORE_MS = 45, SYNC_WINDOW = 32, WRITE_PATIENCES = 3 };
+
+bool store_lead_sees(const struct store_lead *lead, unsigned member)
+{
+    const struct store_shard *shard = lead->shard;
+    return member != shard->me && !shard->lost[member] &&
+           cw_reachable(lead->store->svc, cw_server_coord(lead->store->svc, shard->member[member]));
+}
+
+static void enter(struct store_lead *lead, enum store_phase phase)
+{
+    lead->phase = phase;
+    lead->begun = cw_now(lead->store->svc);
+}
+
+/* ---- Promises ---------------------------------------------------------------------------------------------------- */
+
+static void ask_promises(struct store_lead *lead, unsigned set)
+{
+    const struct store_item item = {.kind = STORE_ITEM_PREPARE};
+    store_peers_send_all(lead, set, item, 0);
+}
+
+static void prepare(struct store_lead *lead)
+{
+    struct store_shard *shard = lead->shard;
+    struct store_acceptor *own = &shard->acceptor;
+    bool above = store_ballot_compare(shard->heard, own->promised) > 0;
+    lead->ballot = store_ballot_above(above ? shard->heard : own->promised, lead->store->self, lead->store->store_id);
+    bool promised = store_acceptor_prepare(own, lead->ballot);
+    CHECK(promised);
+    lead->promised = 1u << shard->me;
+    lead->promises_min = own->n_max;
+    lead->promises_max = own->n_max;
+    enter(lead, STORE_PHASE_PREPARING);
+    ask_promises(lead, store_lead_all(lead));
+}
+
+static void heard_promise(struct store_lead *lead, unsigned member, const struct store_reply *reply)
+{
+    unsigned bit = 1u << member;
+    lead->root[member] = reply->root;
+    if (lead->phase == STORE_PHASE_PREPARING) {
+        lead->promised |= bit;
+        lead->promises_min = reply->n < lead->promises_min ? reply->n : lead->promises_min;
+        lead->promises_max = reply->n > lead->promises_max ? reply->n : lead->promises_max;
+        store_lead_go_on(lead);
+        return;
+    }
+    if (lead->phase != STORE_PHASE_OPEN || (lead->lagging & bit) == 0 || lead->write_count > 0) {
+        return;
+    }
+    if (store_sum_equal(reply->root, store_table_root(&lead->shard->acceptor.table))) {
+        lead->lagging &= ~bit;
+    } else if (!lead->comparison.runs) {
+        store_compare_begin(lead, member, true);
+    }
+}
+
+/* ---- Phases ------------------------------------------------------------------------------------------------------ */
+
+/* A majority is enough; who else is in view is waited for a moment, so that it does not begin by lagging. */
+static bool has_promises(const struct store_lead *lead)
+{
+    unsigned silent = 0;
+    for (unsigned m = 0; m < lead->shard->count; m++) {
+        silent |= store_lead_sees(lead, m) ? 1u << m : 0;
+    }
+    silent &= ~lead->promised;
+    cw_span waited = cw_time_since(cw_now(lead->store->svc), lead->begun);
+    return (unsigned)__builtin_popcount(lead->promised) >= store_lead_majority(lead) &&
+           (silent == 0 || waited.ns >= lead->store->limits.tick.ns);
+}
+
+/* True when all voters have been compared with. */
+static bool compare(struct store_lead *lead)
+{
+    for (unsigned m = 0; m < lead->shard->count && !lead->comparison.runs; m++) {
+        unsigned bit = 1u << m;
+        if ((lead->voters & ~lead->compared & bit) == 0) {
+            continue;
+        }
+        if (store_sum_equal(lead->root[m], store_table_root(&lead->shard->acceptor.table))) {
+            lead->compared |= bit;
+        } else {
+            store_compare_begin(lead, m, false);
+        }
+    }
+    return (lead->voters & ~lead->compared) == 0;
+}
+
+/* Writes doubtful registers again, some at a time. True when all of them are. */
+static bool sync(struct store_lead *lead)
+{
+    const struct store_table *own = &lead->shard->acceptor.table;
+    while (lead->sync_bucket < STORE_BUCKETS && own->bucket != NULL && lead->write_count < SYNC_WINDOW) {
+        struct store_register *r = store_table_at(own, lead->sync_bucket, lead->sync_at);
+        if (r == NULL) {
+            lead->sync_bucket++;
+            lead->sync_at = 0;
+            continue;
+        }
+        if (r->doubtful && !STORE_MUTANT(NO_SYNC)) {
+            store_note(lead->store, STORE_COUNT_SYNCED);
+            if (store_writing_again(lead, r) < 0) {
+                return false; /* it is tried again */
+            }
+        }
+        lead->sync_at++;
+    }
+    return (lead->sync_bucket == STORE_BUCKETS || own->bucket == NULL) && lead->write_count == 0;
+}
+
+static void open_shard(struct store_lead *lead)
+{
+    struct store *s = lead->store;
+    struct list waiting;
+    struct list_node *node;
+    enter(lead, STORE_PHASE_OPEN);
+    store_note(s, STORE_COUNT_TAKEOVERS);
+    list_init(&waiting);
+    list_splice_back(&waiting, &lead->waiting);
+    while ((node = list_pop_front(&waiting)) != NULL) {
+        store_serve_go(lead, container_of(node, struct store_serving, node));
+    }
+}
+
+void store_lead_go_on(struct store_lead *lead)
+{
+    if (lead->phase == STORE_PHASE_PREPARING && has_promises(lead)) {
+        lead->voters = lead->promised;
+        lead->compared = 1u << lead->shard->me;
+        lead->lagging = store_lead_all(lead) & ~lead->voters;
+        lead->n = STORE_MUTANT(VERSIONS_AGAIN) ? lead->shard->acceptor.n_max : lead->promises_max;
+        lead->settled = lead->promises_min;
+        enter(lead, STORE_PHASE_COMPARING);
+    }
+    if (lead->phase == STORE_PHASE_COMPARING && compare(lead)) {
+        enter(lead, STORE_PHASE_SYNCING);
+    }
+    if (lead->phase == STORE_PHASE_SYNCING && sync(lead)) {
+        open_shard(lead);
+    }
+    store_lead_wind(lead);
+}
+
+/* ---- Replies ----------------------------------------------------------------------------------------------------- */
+
+/* Somebody promised another leader. True: this leadership has ended. */
+static bool is_deposed(struct store_lead *lead, const struct store_reply *reply)
+{
+    struct store_shard *shard = lead->shard;
+    if (store_ballot_compare(reply->promised, lead->ballot) <= 0) {
+        return false;
+    }
+    if (store_ballot_compare(reply->promised, shard->heard) > 0) {
+        shard->heard = reply->promised;
+    }
+    store_lead_end(lead, STORE_END_DEPOSED);
+    return true;
+}
+
+void store_lead_heard(struct store_lead *lead, unsigned member, uint64_t number, const struct store_reply *reply)
+{
+    unsigned bit = 1u << member;
+    if (reply->why == STORE_REPLY_STRANGE) {
+        lead->shard->lost[member] = true;
+        store_lead_review(lead);
+        return;
+    }
+    if (is_deposed(lead, reply) || reply->why != STORE_REPLY_YES) {
+        return;
+    }
+    lead->full = reply->full ? lead->full | bit : lead->full & ~bit;
+    switch (reply->kind) {
+    case STORE_ITEM_PREPARE:
+        heard_promise(lead, member, reply);
+        break;
+    case STORE_ITEM_BUCKETS:
+    case STORE_ITEM_LIST:
+    case STORE_ITEM_FETCH:
+        store_compare_heard(lead, member, number, reply);
+        break;
+    case STORE_ITEM_ACCEPT:
+        lead->begun = lead->phase == STORE_PHASE_SYNCING ? cw_now(lead->store->svc) : lead->begun;
+        store_writing_accepted(lead, member, number);
+        break;
+    case STORE_ITEM_CONFIRM:
+        store_serve_confirmed(lead, member, number);
+        break;
+    case STORE_ITEM_KINDS:
+        break;
+    }
+}
+
+/* ---- Time -------------------------------------------------------------------------------------------------------- */
+
+/* Members that have missed something and can be asked. */
+static unsigned to_catch_up(const struct store_lead *lead)
+{
+    unsigned set = 0;
+    for (unsigned m = 0; m < lead->shard->count; m++) {
+        set |= (lead->lagging >> m & 1) != 0 && store_lead_sees(lead, m) ? 1u << m : 0;
+    }
+    return set;
+}
+
+static bool has_waited(const struct store_lead *lead, cw_time since, int64_t patiences)
+{
+    cw_span waited = cw_time_since(cw_now(lead->store->svc), since);
+    return waited.ns >= lead->store->limits.patience.ns * patiences;
+}
+
+static bool is_given_up(const struct store_lead *lead)
+{
+    if (lead->phase != STORE_PHASE_OPEN) {
+        return has_waited(lead, lead->begun, 1);
+    }
+    struct list_node *first = list_first(&lead->writes);
+    return (lead->confirming && has_waited(lead, lead->round_begun, 1)) ||
+           (first != NULL && has_waited(lead, container_of(first, struct store_write, node)->begun, WRITE_PATIENCES));
+}
+
+static void send_again(struct store_lead *lead)
+{
+    if (lead->phase == STORE_PHASE_PREPARING) {
+        store_note(lead->store, STORE_COUNT_RESENT);
+        ask_promises(lead, store_lead_all(lead) & ~lead->promised);
+        return;
+    }
+    if (lead->comparison.runs) {
+        if (store_lead_sees(lead, lead->comparison.member)) {
+            store_compare_resend(lead);
+        } else if (lead->comparison.late) {
+            store_compare_drop(lead);
+        }
+    } else if (lead->phase == STORE_PHASE_OPEN) {
+        ask_promises(lead, to_catch_up(lead));
+    }
+    if (lead->confirming) {
+        store_serve_resend(lead);
+    }
+    store_writing_review(lead, true);
+}
+
+static void due(cw_svc *svc, void *state, void *arg)
+{
+    struct store_lead *lead = arg;
+    (void)svc;
+    (void)state;
+    lead->timer = NULL;
+    if (lead->phase == STORE_PHASE_RESTING) {
+        prepare(lead);
+        store_lead_go_on(lead);
+        return;
+    }
+    if (is_given_up(lead)) {
+        store_lead_end(lead, STORE_END_NO_QUORUM);
+        return;
+    }
+    send_again(lead);
+    store_lead_go_on(lead);
+}
+
+void store_lead_wind(struct store_lead *lead)
+{
+    bool busy = lead->phase != STORE_PHASE_OPEN || lead->write_count > 0 || lead->confirming || lead->comparison.runs ||
+                to_catch_up(lead) != 0;
+    if (busy && lead->timer == NULL) {
+        lead->timer = cw_timer_start(lead->store->svc, lead->store->limits.tick, due, lead);
+    }
+}
+
+void store_lead_review(struct store_lead *lead)
+{
+    if (lead->phase == STORE_PHASE_RESTING) {
+        return;
+    }
+    store_writing_review(lead, false);
+    store_lead_go_on(lead);
+}
+
+/* ---- Begin and end ----------------------------------------------------------------------------------------------- */
+
+int store_lead_begin(struct store *s, struct store_shard *shard)
+{
+    if (shard->lead != NULL) {
+        return 0;
+    }
+    struct store_lead *lead = calloc(1, sizeof *lead);
+    if (lead == NULL) {
+        return -ENOMEM;
+    }
+    lead->store = s;
+    lead->shard = shard;
+    shard->lead = lead;
+    struct list *lists[] = {&lead->writes, &lead->waiting, &lead->reads, &lead->round};
+    for (unsigned i = 0; i < sizeof lists / sizeof *lists; i++) {
+        list_init(lists[i]);
+    }
+    enter(lead, STORE_PHASE_RESTING);
+    cw_span rest = cw_time_since(shard->quiet, cw_now(s->svc));
+    if (rest.ns > 0) {
+        lead->timer = cw_timer_start(s->svc, rest, due, lead);
+    }
+    if (lead->timer == NULL) {
+        prepare(lead);
+        store_lead_go_on(lead);
+    }
+    return 0;
+}
+
+void store_lead_end(struct store_lead *lead, enum store_end how)
+{
+    struct store *s = lead->store;
+    struct store_shard *shard = lead->shard;
+    struct list maybe, not ;
+    list_init(&maybe);
+    list_init(&not );
+    store_writing_drop(lead, &maybe, &not );
+    store_compare_drop(lead);
+    list_splice_back(&not, &lead->waiting);
+    list_splice_back(&not, &lead->reads);
+    list_splice_back(&not, &lead->round);
+    cw_timer_stop(s->svc, lead->timer);
+    cw_span rest = CW_MS(REST_LEAST_MS + (int64_t)cw_random_below(s->svc, REST_MORE_MS));
+    shard->quiet = cw_time_add(cw_now(s->svc), rest);
+    shard->lead = NULL;
+    free(lead);
+    if (how != STORE_END_CLOSED) {
+        store_note(s, how == STORE_END_DEPOSED ? STORE_COUNT_DEPOSED : STORE_COUNT_GIVEN_UP);
+    }
+    store_serve_end(s, shard, &maybe, &not, how == STORE_END_NO_QUORUM);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lead.h - a leadership: this server leads a shard, or tries to. It begins by promises of a majority, goes on by
+ * comparing what these members hold and by writing again what they do not agree on, and then serves, until another
+ * server takes over or no majority answers any more. Nothing of a leadership is kept when it ends.
+ */
+#ifndef SERVICES_STORE_LEAD_H
+#define SERVICES_STORE_LEAD_H
+
+#include "services/store/internal.h"
+
+enum store_phase {
+    STORE_PHASE_RESTING,   /* another leader was there a moment ago */
+    STORE_PHASE_PREPARING, /* waits for promises of a majority */
+    STORE_PHASE_COMPARING, /* what do those who promised hold? */
+    STORE_PHASE_SYNCING,   /* what they did not agree on is written again (store rule 5) */
+    STORE_PHASE_OPEN,      /* serves */
+};
+
+/* A comparison with one member that is under way: compare.c. */
+struct store_comparison {
+    bool runs;
+    bool late;       /* the shard is open, and what the leader holds is right */
+    unsigned member; /* by its place */
+    enum { COMPARE_BUCKETS, COMPARE_LIST, COMPARE_FETCH } stage;
+    unsigned bucket, from;
+    uint32_t serial;   /* registers that it has met carry this number */
+    uint64_t question; /* replies to an earlier one do not count */
+    bool more;         /* the bucket has more names than were listed */
+    bool differs[STORE_BUCKETS];
+    struct store_register *wanted; /* names to be fetched, in a row by `next` */
+};
+
+struct store_lead {
+    struct store *store;
+    struct store_shard *shard;
+    struct store_ballot ballot;
+    enum store_phase phase;
+    cw_time begun;         /* this phase; RESTING and PREPARING: the leadership */
+    uint64_t n;            /* of the last write */
+    uint64_t settled;      /* a majority has seen this n, or a higher one: what askers are told (store rule 23) */
+    unsigned promised;     /* set of members, by place */
+    unsigned voters;       /* those of `promised` whose states make the shard's */
+    unsigned compared;     /* of the voters */
+    unsigned lagging;      /* members that are not waited for: they have missed something */
+    unsigned full;         /* members without memory for more */
+    uint64_t promises_min; /* the lowest n that was told with a promise */
+    uint64_t promises_max; /* the highest n that was told with a promise */
+    struct store_sum root[STORE_COPIES_MOST]; /* as told with the promise */
+    struct store_comparison comparison;
+    unsigned sync_bucket, sync_at; /* the next register to look at while syncing */
+
+    struct list writes; /* struct store_write, the oldest first */
+    unsigned write_count;
+
+    struct list waiting; /* operations that wait until the shard is open: struct store_serving */
+    struct list reads;   /* those that wait for the next round of CONFIRM */
+    struct list round;   /* those of the round under way */
+    bool confirming;
+    uint64_t round_number;
+    unsigned confirmed;     /* set of members */
+    unsigned confirmations; /* replies, for a mutant */
+    cw_time round_begun;
+
+    cw_timer *timer;
+};
+
+/* How a leadership ends, as its askers see it. */
+enum store_end { STORE_END_DEPOSED, STORE_END_NO_QUORUM, STORE_END_CLOSED };
+
+/* Begins to lead, unless it does already. -ENOMEM. */
+CW_MUST_CHECK int store_lead_begin(struct store *s, struct store_shard *shard);
+/* Ends it: writes under way as MAYBE, all others as not done. lead is gone afterwards. */
+void store_lead_end(struct store_lead *lead, enum store_end how);
+/* A reply to an item of this leadership. lead may be gone afterwards. */
+void store_lead_heard(struct store_lead *lead, unsigned member, uint64_t number, const struct store_reply *reply);
+/* Goes on to the next phase, if it may. lead may be gone afterwards. */
+void store_lead_go_on(struct store_lead *lead);
+/* Has the timer run while there is anything to be sent again. */
+void store_lead_wind(struct store_lead *lead);
+/* The view has changed. */
+void store_lead_review(struct store_lead *lead);
+
+static inline unsigned store_lead_majority(const struct store_lead *lead)
+{
+    return lead->shard->count / 2u + 1;
+}
+/* Another member, in view, and in the life that the class was made with? */
+bool store_lead_sees(const struct store_lead *lead, unsigned member);
+/* The set of all members. */
+static inline unsigned store_lead_all(const struct store_lead *lead)
+{
+    return (1u << lead->shard->count) - 1;
+}
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/store/member.h"
+
+#include "services/store/common.h"
+#include "services/store/lead.h"
+#include "services/store/serve.h"
+
+#include <stdlib.h>
+
+/* ---- Items of a leader ------------------------------------------------------------------------------------------- */
+
+struct telling {
+    struct store *store;
+    struct store_shard *shard;
+    const struct store_item *item;
+    struct store_reply reply;
+    uint8_t bytes[STORE_REGISTER_HEAD + STORE_OPS * STORE_NOTED_BYTES + CW_STORE_NAME_MAX + CW_STORE_VALUE_MAX];
+};
+
+static void take_prepare(struct telling *t)
+{
+    struct store_acceptor *a = &t->shard->acceptor;
+    if (!store_acceptor_prepare(a, t->item->ballot)) {
+        t->reply.why = STORE_REPLY_PROMISED;
+        return;
+    }
+    t->reply.n = a->n_max;
+    t->reply.root = store_table_root(&a->table);
+}
+
+static void take_accept(struct telling *t)
+{
+    struct store_acceptor *a = &t->shard->acceptor;
+    size_t bytes = a->table.bytes, registers = a->table.registers;
+    struct store_register *r = store_register_decode(t->item->bytes, t->item->length);
+    if (r == NULL || store_ballot_compare(r->tag.ballot, t->item->ballot) != 0) {
+        store_note(t->store, STORE_COUNT_MALFORMED);
+        t->reply.why = STORE_REPLY_MEMORY;
+        free(r);
+        return;
+    }
+    t->reply.n = r->tag.n;
+    int rc = store_acceptor_accept(a, t->item->ballot, r);
+    t->reply.why = rc == 1 ? STORE_REPLY_YES : rc == 0 ? STORE_REPLY_PROMISED : STORE_REPLY_MEMORY;
+    store_count_registers(t->store, t->shard, bytes, registers);
+}
+
+static void tell_sums(struct telling *t)
+{
+    for (unsigned i = 0; i < STORE_SUMS; i++) {
+        store_sum_encode(store_table_sum(&t->shard->acceptor.table, t->item->from + i), t->bytes + 16 * i);
+    }
+    t->reply.length = (size_t)STORE_SUMS * STORE_SUM_BYTES;
+}
+
+static void tell_list(struct telling *t)
+{
+    const struct store_register *r = store_table_at(&t->shard->acceptor.table, t->item->bucket, t->item->from);
+    size_t at = 0;
+    while (r != NULL && at + STORE_LISTED_HEAD + r->name_length <= STORE_LIST_ROOM) {
+        at += store_listed_encode(r, t->bytes + at);
+        r = r->next;
+    }
+    t->reply.length = at;
+    t->reply.more = r != NULL;
+}
+
+static void tell_register(struct telling *t)
+{
+    const struct store_register *r = store_table_find(&t->shard->acceptor.table, &t->item->name);
+    t->reply.length = r != NULL ? store_register_size(r) : 0;
+    if (r != NULL) {
+        store_register_encode(r, t->bytes);
+    }
+}
+
+/* What only the leader of the ballot that stands may ask. */
+static void take_question(struct telling *t)
+{
+    if (!store_acceptor_confirm(&t->shard->acceptor, t->item->ballot)) {
+        t->reply.why = STORE_REPLY_PROMISED;
+    } else if (t->item->kind == STORE_ITEM_BUCKETS) {
+        tell_sums(t);
+    } else if (t->item->kind == STORE_ITEM_LIST) {
+        tell_list(t);
+    } else if (t->item->kind == STORE_ITEM_FETCH) {
+        tell_register(t);
+    }
+}
+
+static bool is_member(const struct store_shard *shard, cw_server server)
+{
+    for (unsigned m = 0; m < shard->count; m++) {
+        if (shard->member[m] == server) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The item is for this server in this life, for a shard of its own, and of a member that speaks for itself. */
+static bool is_meant(const struct store *s, const struct store_shard *shard, const struct store_item *item,
+                     const cw_rx *rx)
+{
+    return shard != NULL && item->class_id == s->of.id && is_member(shard, rx->src_process) &&
+           rx->src_process != s->self && store_ballot_server(item->ballot) == rx->src_process &&
+           (item->store_id == s->store_id || STORE_MUTANT(AMNESIA));
+}
+
+/* Who prepares or writes under a higher ballot than that of a leadership here ends it first. */
+static void step_aside(struct telling *t)
+{
+    struct store_lead *lead = t->shard->lead;
+    bool rises = t->item->kind == STORE_ITEM_PREPARE || t->item->kind == STORE_ITEM_ACCEPT;
+    if (lead != NULL && rises && lead->phase != STORE_PHASE_RESTING &&
+        store_ballot_compare(t->item->ballot, lead->ballot) > 0) {
+        t->shard->heard = t->item->ballot;
+        store_lead_end(lead, STORE_END_DEPOSED);
+    }
+}
+
+static void reply(struct telling *t, uint32_t call)
+{
+    t->reply.bytes = t->bytes;
+    cw_packet *p = cw_packet_new(t->store->svc, store_reply_size(&t->reply));
+    if (p != NULL) {
+        store_reply_encode(&t->reply, cw_packet_data(p, NULL));
+        (void)cw_reply(t->store->svc, call, 0, p); /* a leader that hears nothing asks again */
+    }
+}
+
+void store_member_item(struct store *s, const uint8_t *bytes, size_t size, const cw_rx *rx)
+{
+    struct store_item item;
+    struct telling t;
+    if (rx->src_job != STORE_JOB || rx->call == 0 || !store_item_decode(bytes, size, &item)) {
+        store_note(s, STORE_COUNT_MALFORMED);
+        return;
+    }
+    if (s->of.id == 0 && item.store_id == s->store_id) {
+        return; /* the class is being made, and its record is on its way here */
+    }
+    t.store = s;
+    t.item = &item;
+    t.shard = store_shard_find(s, item.shard);
+    t.reply = (struct store_reply){.kind = item.kind, .why = STORE_REPLY_STRANGE, .shard = item.shard};
+    if (!is_meant(s, t.shard, &item, rx)) {
+        store_note(s, STORE_COUNT_STRANGE);
+        reply(&t, rx->call);
+        return;
+    }
+    t.reply.why = STORE_REPLY_YES;
+    step_aside(&t);
+    if (item.kind == STORE_ITEM_PREPARE) {
+        take_prepare(&t);
+    } else if (item.kind == STORE_ITEM_ACCEPT) {
+        take_accept(&t);
+    } else {
+        take_question(&t);
+    }
+    t.reply.full = store_is_full(s);
+    t.reply.promised = t.shard->acceptor.promised;
+    reply(&t, rx->call);
+}
+
+/* ---- Operations of askers ---------------------------------------------------------------------------------------- */
+
+/* A job asks about its own names, and by the port that its privilege is for. The store's own asker names any job. */
+static bool is_allowed(const struct store_order *o, const cw_rx *rx)
+{
+    bool reads = o->op == CW_STORE_GET || o->op == CW_STORE_HEAD;
+    return (rx->src_job == STORE_JOB || rx->src_job == o->name.job) &&
+           rx->port == (reads ? STORE_PORT_READ : STORE_PORT_WRITE);
+}
+
+void store_member_ask(struct store *s, const uint8_t *bytes, size_t size, const cw_rx *rx)
+{
+    struct store_ask ask;
+    if (rx->call == 0 || !store_ask_decode(bytes, size, &ask)) {
+        store_note(s, STORE_COUNT_MALFORMED);
+        return;
+    }
+    if (!is_allowed(&ask.order, rx)) {
+        store_note(s, STORE_COUNT_DENIED);
+        store_serve_refuse(s, rx->call, STORE_ANSWER_DONE, CW_STORE_DENIED, CW_SERVER_NONE, 0);
+        return;
+    }
+    cw_key key = store_places_key(&ask.order.name);
+    struct store_shard *shard = store_shard_find(s, store_places_shard(&s->torus, &key));
+    if (ask.class_id != s->of.id || shard == NULL) {
+        store_note(s, STORE_COUNT_STRANGE);
+        store_serve_refuse(s, rx->call, STORE_ANSWER_STRANGE, CW_STORE_OK, CW_SERVER_NONE, 0);
+        return;
+    }
+    if (ask.order.name.length + ask.order.value_length > store_room(s)) {
+        store_serve_refuse(s, rx->call, STORE_ANSWER_DONE, CW_STORE_TOO_LARGE, CW_SERVER_NONE, 0);
+        return;
+    }
+    store_serve_take(s, shard, &ask, rx->call);
+}

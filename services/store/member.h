@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * member.h - what a member answers: to the leader of a shard (port 3), and to an asker (ports 1 and 2), whom it sends
+ * on when it does not lead.
+ */
+#ifndef SERVICES_STORE_MEMBER_H
+#define SERVICES_STORE_MEMBER_H
+
+#include "services/store/internal.h"
+
+/* Borrow the packet's bytes and rx. */
+void store_member_item(struct store *s, const uint8_t *bytes, size_t size, const cw_rx *rx);
+void store_member_ask(struct store *s, const uint8_t *bytes, size_t size, const cw_rx *rx);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mutant.h - plausible bugs on purpose, to test the tests. STORE_MUTANT(NAME) is the constant false, and the code
+ * behind it is in no program, except in one build of these sources with CW_MUTANTS that tests/sim makes for itself (as
+ * linkstate/mutant.h). A number names a bug for ever; it is that of the rule of docs/services/store.md, "The rules",
+ * that it breaks.
+ */
+#ifndef SERVICES_STORE_MUTANT_H
+#define SERVICES_STORE_MUTANT_H
+
+enum store_mutant {
+    STORE_MUTANT_NONE = 0,
+    STORE_MUTANT_ACCEPTS_BELOW = 2,    /* an acceptor takes what a deposed leader writes */
+    STORE_MUTANT_DOUBLE_COUNT = 3,     /* every answer counts, whoever gave it */
+    STORE_MUTANT_OWN_STATE = 4,        /* takeover keeps what the new leader has, not the highest tag */
+    STORE_MUTANT_NO_SYNC = 5,          /* what the promisers did not agree on is not written again */
+    STORE_MUTANT_NO_CONFIRM = 7,       /* gets and refusals are answered without asking the members */
+    STORE_MUTANT_READS_IN_FLIGHT = 8,  /* a get does not wait for the write under way */
+    STORE_MUTANT_AMNESIA = 21,         /* a server that lost its memory goes on as the member it was */
+    STORE_MUTANT_VERSIONS_AGAIN = 22,  /* a leader counts on from its own n alone */
+    STORE_MUTANT_NO_MEMORY = 23,       /* what was done is not remembered: a repetition is done again */
+    STORE_MUTANT_REFUSAL_UNNOTED = 24, /* a repetition is refused and nothing is written about it */
+    STORE_MUTANT_CERTAIN = 25,         /* a write that a deposed leader began is sent again as a new one */
+};
+
+#ifdef CW_MUTANTS
+#include <stdint.h>
+extern uint64_t store_mutants_in; /* set of 1 << enum store_mutant */
+#define STORE_MUTANT(name) ((store_mutants_in >> STORE_MUTANT_##name & 1) != 0)
+#else
+#define STORE_MUTANT(name) false
+#endif
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/store/places.h"
+
+#include "base/bytes.h"
+#include "keyspace/facet.h"
+#include "keyspace/key.h"
+#include "keyspace/owner.h"
+#include "services/store/store.h"
+
+#include <string.h>
+
+enum { BY_NAME = 0, BY_TAG = 1 };
+
+/* The bytes between the braces that the name begins with; NULL: it does not. */
+static const uint8_t *tag_of(const struct store_name *name, size_t *length)
+{
+    const uint8_t *end = name->length > 2 && name->bytes[0] == '{' ? memchr(name->bytes, '}', name->length) : NULL;
+    *length = end != NULL ? (size_t)(end - name->bytes) - 1 : 0;
+    return *length > 0 ? name->bytes + 1 : NULL;
+}
+
+cw_key store_places_key(const struct store_name *name)
+{
+    uint8_t bytes[5 + CW_STORE_NAME_MAX];
+    size_t length;
+    const uint8_t *tag = tag_of(name, &length);
+    put_be32(bytes, name->job);
+    bytes[4] = tag != NULL ? BY_TAG : BY_NAME;
+    length = tag != NULL ? length : name->length;
+    memcpy(bytes + 5, tag != NULL ? tag : name->bytes, length);
+    return key_of_name(STORE_JOB, bytes, 5 + length);
+}
+
+uint32_t store_places_shard(const struct torus *t, const cw_key *key)
+{
+    uint64_t route = key_route64(key);
+    return key_home(t, route) * STORE_SHARDS_PER_SERVER + owner_index(t, route);
+}
+
+cw_server store_places_home(uint32_t shard)
+{
+    return shard / STORE_SHARDS_PER_SERVER;
+}
+
+unsigned store_places_members(const struct torus *t, uint32_t shard, unsigned r,
+                              cw_server out[static STORE_COPIES_MOST])
+{
+    struct facet_walk w;
+    unsigned n = 0;
+    facet_walk_init(&w, t, store_places_home(shard), shard % STORE_SHARDS_PER_SERVER);
+    do {
+        out[n++] = facet_walk_server(&w);
+    } while (n < r && facet_walk_next(&w));
+    return n;
+}
+
+unsigned store_places_reach(const struct torus *t, unsigned r)
+{
+    /* With three axes, three servers stand one step from the home; with fewer, each copy may be a step further. */
+    cw_dims d = torus_dims(t);
+    bool solid = d.x > 1 && d.y > 1 && d.z > 1;
+    return solid ? 2 : 2 * (r - 1);
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/store/serve.h"
+
+#include "services/store/common.h"
+#include "services/store/peers.h"
+#include "services/store/writing.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Answers ----------------------------------------------------------------------------------------------------- */
+
+static void reply(struct store *s, uint32_t call, const struct store_answer *answer)
+{
+    cw_packet *p = cw_packet_new(s->svc, store_answer_size(answer));
+    if (p != NULL) {
+        store_answer_encode(answer, cw_packet_data(p, NULL));
+        (void)cw_reply(s->svc, call, 0, p); /* an asker that hears nothing asks again */
+    }
+}
+
+void store_serve_refuse(struct store *s, uint32_t call, enum store_answer_state state, cw_store_status status,
+                        cw_server server, uint64_t n)
+{
+    const struct store_answer answer = {.state = state, .status = status, .server = server, .n = n};
+    if (state == STORE_ANSWER_MOVED) {
+        store_note(s, STORE_COUNT_MOVED);
+    }
+    reply(s, call, &answer);
+}
+
+static void release(struct store_serving *o)
+{
+    o->store->serving_count--;
+    free(o);
+}
+
+static bool is_read(const struct store_serving *o)
+{
+    return o->order.op == CW_STORE_GET || o->order.op == CW_STORE_HEAD;
+}
+
+/* Tells what a verdict says, and of a read what the register holds. */
+static void tell(struct store_lead *lead, struct store_serving *o, const struct store_register *have,
+                 const struct store_verdict *v)
+{
+    uint64_t held = have != NULL ? have->tag.n : 0; /* by a majority: no write of it is under way */
+    struct store_answer answer = {
+        .state = v->kind == STORE_VERDICT_STALE ? STORE_ANSWER_STALE : STORE_ANSWER_DONE,
+        .status = v->status,
+        .server = CW_SERVER_NONE,
+        .n = held > lead->settled ? held : lead->settled,
+        .version = v->version,
+    };
+    if (is_read(o) && v->status == CW_STORE_OK) {
+        answer.flags = have->flags;
+        answer.length = have->value_length;
+        answer.carries = o->order.op == CW_STORE_GET;
+        answer.value = store_register_value(have);
+    }
+    store_note(o->store, is_read(o) ? STORE_COUNT_SERVED_GETS : STORE_COUNT_SERVED_WRITES);
+    if (v->status == CW_STORE_CONFLICT) {
+        store_note(o->store, STORE_COUNT_CONFLICTS);
+    }
+    reply(o->store, o->call, &answer);
+    release(o);
+}
+
+static void refuse(struct store_serving *o, cw_store_status status, uint64_t n)
+{
+    store_note(o->store, status == CW_STORE_NO_SPACE ? STORE_COUNT_FULL : STORE_COUNT_BUSY);
+    store_serve_refuse(o->store, o->call, STORE_ANSWER_DONE, status, CW_SERVER_NONE, n);
+    release(o);
+}
+
+void store_serve_written(struct store_lead *lead, struct store_serving *o, const struct store_verdict *v)
+{
+    tell(lead, o, NULL, v);
+}
+
+/* What this server alone has seen of n is nothing to tell: a leader of others may count from below it. */
+static void send_back(struct list *orders, enum store_answer_state state, cw_store_status status, cw_server server)
+{
+    struct list_node *node;
+    while ((node = list_pop_front(orders)) != NULL) {
+        struct store_serving *o = container_of(node, struct store_serving, node);
+        store_serve_refuse(o->store, o->call, state, status, server, 0);
+        release(o);
+    }
+}
+
+void store_serve_end(struct store *s, struct store_shard *shard, struct list *maybe, struct list * not, bool no_quorum)
+{
+    struct store_ballot promised = shard->acceptor.promised;
+    struct store_ballot above = store_ballot_compare(shard->heard, promised) > 0 ? shard->heard : promised;
+    cw_server leads = store_ballot_is_none(above) ? CW_SERVER_NONE : store_ballot_server(above);
+    leads = leads == s->self ? CW_SERVER_NONE : leads;
+    send_back(maybe, STORE_ANSWER_MAYBE, CW_STORE_UNKNOWN, leads);
+    send_back(not, no_quorum ? STORE_ANSWER_DONE : STORE_ANSWER_MOVED, no_quorum ? CW_STORE_NO_QUORUM : CW_STORE_OK,
+              leads);
+}
+
+/* ---- Rounds of CONFIRM ------------------------------------------------------------------------------------------- */
+
+static void ask_members(struct store_lead *lead)
+{
+    const struct store_item item = {.kind = STORE_ITEM_CONFIRM};
+    store_peers_send_all(lead, store_lead_all(lead) & ~lead->confirmed, item, lead->round_number);
+}
+
+static void begin_round(struct store_lead *lead)
+{
+    if (lead->confirming || list_is_empty(&lead->reads)) {
+        return;
+    }
+    list_splice_back(&lead->round, &lead->reads);
+    lead->confirming = true;
+    lead->round_number++;
+    lead->confirmed = 1u << lead->shard->me;
+    lead->confirmations = 1;
+    lead->round_begun = cw_now(lead->store->svc);
+    ask_members(lead);
+    store_lead_wind(lead);
+}
+
+void store_serve_resend(struct store_lead *lead)
+{
+    store_note(lead->store, STORE_COUNT_RESENT);
+    ask_members(lead);
+}
+
+void store_serve_confirmed(struct store_lead *lead, unsigned member, uint64_t round)
+{
+    struct list done;
+    struct list_node *node;
+    if (!lead->confirming || round != lead->round_number) {
+        return;
+    }
+    lead->confirmed |= 1u << member;
+    lead->confirmations++;
+    unsigned votes = STORE_MUTANT(DOUBLE_COUNT) ? lead->confirmations : (unsigned)__builtin_popcount(lead->confirmed);
+    if (votes < store_lead_majority(lead)) {
+        return;
+    }
+    lead->confirming = false;
+    list_init(&done);
+    list_splice_back(&done, &lead->round);
+    while ((node = list_pop_front(&done)) != NULL) {
+        struct store_serving *o = container_of(node, struct store_serving, node);
+        o->confirmed = true;
+        store_serve_go(lead, o);
+    }
+    begin_round(lead);
+}
+
+/* ---- An operation in an open shard ------------------------------------------------------------------------------- */
+
+static void wait_for(struct store_lead *lead, struct store_write *w, struct store_serving *o)
+{
+    if (w->waiting_count >= STORE_KEY_MOST) {
+        refuse(o, CW_STORE_BUSY, lead->settled);
+        return;
+    }
+    w->waiting_count++;
+    list_push_back(&w->waiting, &o->node);
+}
+
+/* What grows needs memory at this server and at all members that can be asked. */
+static bool has_space(const struct store_lead *lead, const struct store_serving *o)
+{
+    return o->order.op != CW_STORE_PUT || (lead->full == 0 && !store_is_full(lead->store));
+}
+
+static void write_it(struct store_lead *lead, struct store_serving *o, const struct store_register *have,
+                     struct store_verdict *v)
+{
+    if (v->kind == STORE_VERDICT_WRITE && !has_space(lead, o)) {
+        refuse(o, CW_STORE_NO_SPACE, lead->settled);
+        return;
+    }
+    struct store_register *r = store_verdict_write(have, &o->order, store_writing_tag(lead), v);
+    if (r == NULL || store_writing_begin(lead, r, o, v) < 0) {
+        refuse(o, CW_STORE_NO_SPACE, lead->settled);
+    }
+}
+
+void store_serve_go(struct store_lead *lead, struct store_serving *o)
+{
+    struct store_register *have = store_table_find(&lead->shard->acceptor.table, &o->order.name);
+    bool passes = STORE_MUTANT(READS_IN_FLIGHT) && is_read(o);
+    if (have != NULL && have->under_way != NULL && !passes) {
+        wait_for(lead, have->under_way, o);
+        return;
+    }
+    struct store_verdict v = store_verdict_of(have, &o->order);
+    switch (v.kind) {
+    case STORE_VERDICT_SAY:
+        if (o->confirmed || STORE_MUTANT(NO_CONFIRM)) {
+            tell(lead, o, have, &v);
+            return;
+        }
+        list_push_back(&lead->reads, &o->node);
+        begin_round(lead);
+        return;
+    case STORE_VERDICT_TOLD:
+    case STORE_VERDICT_STALE:
+        store_note(o->store, v.kind == STORE_VERDICT_TOLD ? STORE_COUNT_REPEATED : STORE_COUNT_STALE);
+        tell(lead, o, have, &v);
+        return;
+    case STORE_VERDICT_WRITE:
+    case STORE_VERDICT_NOTE:
+        write_it(lead, o, have, &v);
+        return;
+    }
+}
+
+/* ---- Coming ------------------------------------------------------------------------------------------------------ */
+
+static struct store_serving *keep(struct store *s, const struct store_ask *ask, uint32_t call)
+{
+    const struct store_order *o = &ask->order;
+    struct store_serving *kept =
+        s->serving_count < STORE_SERVING_MOST ? malloc(sizeof *kept + o->name.length + o->value_length) : NULL;
+    if (kept == NULL) {
+        return NULL;
+    }
+    *kept = (struct store_serving){.store = s, .call = call, .order = *o};
+    memcpy(kept->bytes, o->name.bytes, o->name.length);
+    if (o->value_length > 0) {
+        memcpy(kept->bytes + o->name.length, o->value, o->value_length);
+    }
+    kept->order.name.bytes = kept->bytes;
+    kept->order.value = kept->bytes + o->name.length;
+    s->serving_count++;
+    return kept;
+}
+
+/* Who leads instead of this server, as far as it knows. CW_SERVER_NONE: this server may try to. */
+static cw_server other_leader(const struct store *s, const struct store_shard *shard)
+{
+    struct store_ballot promised = shard->acceptor.promised;
+    struct store_ballot above = store_ballot_compare(shard->heard, promised) > 0 ? shard->heard : promised;
+    if (!store_ballot_is_none(above)) {
+        cw_server leads = store_ballot_server(above);
+        bool there = leads != s->self && cw_reachable(s->svc, cw_server_coord(s->svc, leads));
+        return there ? leads : CW_SERVER_NONE;
+    }
+    for (unsigned m = 0; m < shard->count && shard->member[m] != s->self; m++) {
+        if (cw_reachable(s->svc, cw_server_coord(s->svc, shard->member[m]))) {
+            return shard->member[m];
+        }
+    }
+    return CW_SERVER_NONE;
+}
+
+void store_serve_take(struct store *s, struct store_shard *shard, const struct store_ask *ask, uint32_t call)
+{
+    cw_server other = shard->lead == NULL && !ask->lead ? other_leader(s, shard) : CW_SERVER_NONE;
+    if (other != CW_SERVER_NONE) {
+        store_serve_refuse(s, call, STORE_ANSWER_MOVED, CW_STORE_OK, other, 0);
+        return;
+    }
+    struct store_serving *o = keep(s, ask, call);
+    if (o == NULL || store_lead_begin(s, shard) < 0) {
+        store_note(s, STORE_COUNT_BUSY);
+        store_serve_refuse(s, call, STORE_ANSWER_DONE, CW_STORE_BUSY, CW_SERVER_NONE, 0);
+        if (o != NULL) {
+            release(o);
+        }
+        return;
+    }
+    struct store_lead *lead = shard->lead;
+    if (lead->phase == STORE_PHASE_OPEN) {
+        store_serve_go(lead, o);
+    } else {
+        list_push_back(&lead->waiting, &o->node);
+    }
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * serve.h - an operation at the server that leads its shard, from its coming to its answer. A read, and a refusal, are
+ * told after a majority has confirmed the leader in a round that began after they came (store rule 7).
+ */
+#ifndef SERVICES_STORE_SERVE_H
+#define SERVICES_STORE_SERVE_H
+
+#include "services/store/lead.h"
+#include "services/store/verdict.h"
+
+struct store_serving {
+    struct list_node node;
+    struct store *store;
+    uint32_t call;            /* the right to answer */
+    bool confirmed;           /* a majority has confirmed the leader since it came */
+    struct store_order order; /* its bytes are behind this struct */
+    uint8_t bytes[];
+};
+
+/* An operation came with that right to answer, for a shard of this server. Borrows the ask. */
+void store_serve_take(struct store *s, struct store_shard *shard, const struct store_ask *ask, uint32_t call);
+/* Answers a question that has not become an operation. */
+void store_serve_refuse(struct store *s, uint32_t call, enum store_answer_state state, cw_store_status status,
+                        cw_server server, uint64_t n);
+/* Goes on with one, in an open shard. */
+void store_serve_go(struct store_lead *lead, struct store_serving *o);
+/* Its write is done. */
+void store_serve_written(struct store_lead *lead, struct store_serving *o, const struct store_verdict *v);
+/* A member has confirmed the leader in that round. */
+void store_serve_confirmed(struct store_lead *lead, unsigned member, uint64_t round);
+/* Sends the round's question again to those that have not answered. */
+void store_serve_resend(struct store_lead *lead);
+/* The leadership has ended: those of `maybe` were begun, nothing was done about the others. */
+void store_serve_end(struct store *s, struct store_shard *shard, struct list *maybe, struct list * not, bool no_quorum);
+
+#endif

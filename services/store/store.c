@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/store/store.h"
+
+#include "base/words.h"
+#include "services/reply/refuse.h"
+#include "services/store/asker.h"
+#include "services/store/command.h"
+#include "services/store/common.h"
+#include "services/store/genesis.h"
+#include "services/store/lead.h"
+#include "services/store/member.h"
+
+#include <errno.h>
+
+enum { MEMORY_MIB = 256, MEMORY_MIB_MOST = 1 << 20, ATTEMPT_MS = 600, TICK_MS = 25, PATIENCE_MS = 400, SLOW_MS = 300 };
+
+/* ---- Upcalls ----------------------------------------------------------------------------------------------------- */
+
+static cw_verdict on_packet(cw_svc *svc, void *state, cw_packet *p, const cw_rx *rx)
+{
+    struct store *s = state;
+    size_t size;
+    (void)svc;
+    const uint8_t *bytes = cw_packet_data(p, &size);
+    switch (rx->port) {
+    case STORE_PORT_READ:
+    case STORE_PORT_WRITE:
+        store_member_ask(s, bytes, size, rx);
+        return CW_FORWARD;
+    case STORE_PORT_MEMBERS:
+        store_member_item(s, bytes, size, rx);
+        return CW_FORWARD;
+    case STORE_PORT_OPERATORS:
+        store_genesis_word(s, bytes, size, rx);
+        return CW_FORWARD;
+    default:
+        store_note(s, STORE_COUNT_MALFORMED);
+        return CW_DROP;
+    }
+}
+
+/* Writes wait for members in view: one that has left is not waited for, one that is back has missed something. */
+static void on_event(cw_svc *svc, void *state, const cw_event *ev)
+{
+    struct store *s = state;
+    (void)svc;
+    if (ev->kind != CW_EVENT_SERVER_UP && ev->kind != CW_EVENT_SERVER_DOWN) {
+        return;
+    }
+    cw_server who = cw_server_id(s->svc, ev->server);
+    for (unsigned i = 0; i < s->shards; i++) {
+        for (unsigned m = 0; m < s->shard[i].count && s->shard[i].lead != NULL; m++) {
+            if (s->shard[i].member[m] == who) {
+                store_lead_review(s->shard[i].lead);
+                break;
+            }
+        }
+    }
+}
+
+static int on_command(cw_svc *svc, void *state, cw_request *r, int argc, const char *const *argv)
+{
+    (void)svc;
+    return store_command(state, r, argc, argv);
+}
+
+static int api_run(cw_svc *svc, const cw_store_request *request, cw_store_done done, void *arg)
+{
+    return request != NULL && done != NULL ? store_asker_do(cw_state(svc), request, done, arg) : -EINVAL;
+}
+
+/* ---- Opening and closing ----------------------------------------------------------------------------------------- */
+
+static uint64_t draw(cw_svc *svc)
+{
+    uint64_t n;
+    do {
+        n = cw_random(svc);
+    } while (n == 0);
+    return n;
+}
+
+static int read_limits(struct store *s)
+{
+    const char *text = cw_option(s->svc, "memory_mib");
+    uint64_t mib = MEMORY_MIB;
+    if (text != NULL && words_number(text, 1, MEMORY_MIB_MOST, &mib) < 0) {
+        return refuse_setting(s->svc, "memory_mib", text, "a whole number of MiB from 1 to 1048576");
+    }
+    s->limits = (struct store_limits){
+        .bytes_max = (size_t)mib << 20,
+        .attempt = CW_MS(ATTEMPT_MS),
+        .tick = CW_MS(TICK_MS),
+        .patience = CW_MS(PATIENCE_MS),
+        .slow = CW_MS(SLOW_MS),
+    };
+    return 0;
+}
+
+static int on_open(cw_svc *svc, void *state)
+{
+    struct store *s = state;
+    s->svc = svc;
+    if (read_limits(s) < 0 || torus_init(&s->torus, cw_torus(svc)) < 0) {
+        return -EINVAL;
+    }
+    s->self = cw_server_id(svc, cw_self(svc));
+    s->instance = draw(svc);
+    s->store_id = draw(svc);
+    list_init(&s->questions);
+    for (unsigned i = 0; i < STORE_HINTS; i++) {
+        s->hint[i].server = CW_SERVER_NONE;
+    }
+    metrics_counters(svc, store_count_names, STORE_COUNTS, s->counter);
+    metrics_histograms(svc, store_time_names, STORE_TIMES, s->took);
+    return 0;
+}
+
+static void on_close(cw_svc *svc, void *state)
+{
+    struct store *s = state;
+    (void)svc;
+    s->closing = true;
+    store_asker_close(s);
+    store_genesis_close(s);
+}
+
+static const cw_store_api api = {.size = sizeof api, .run = api_run};
+
+const cw_service store_service = {
+    CW_SERVICE_INIT,
+    .name = "store",
+    .version = "1",
+    .job = STORE_JOB,
+    .state_size = sizeof(struct store),
+    .open = on_open,
+    .close = on_close,
+    .on_packet = on_packet,
+    .on_event = on_event,
+    .on_command = on_command,
+    .exports = &api,
+    .exports_version = CW_STORE_API,
+    .commands = store_commands,
+};

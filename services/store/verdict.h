@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verdict.h - what an operation makes of the register that its name has: pure, from the two alone.
+ *
+ * An operation is known by its asker and number. `since` is an n of the shard that a majority of its members had seen
+ * when the operation was first sent, so that no leader does it under a lower one, and `again` is set on every attempt
+ * but the first. A register remembers the last six operations; when it may have forgotten this one, the verdict is
+ * STALE for a first attempt, which starts over with another number, and UNKNOWN for a later one (store rules 23 and
+ * 24).
+ */
+#ifndef SERVICES_STORE_VERDICT_H
+#define SERVICES_STORE_VERDICT_H
+
+#include "services/store/table.h"
+
+/* An operation as it comes to the leader. Bytes are borrowed. */
+struct store_order {
+    cw_store_op op;
+    struct store_name name;
+    const uint8_t *value;
+    size_t value_length;
+    uint32_t flags;
+    bool conditional, again;
+    uint64_t version; /* that it is conditional on */
+    uint64_t asker, number, since;
+};
+
+enum store_verdict_kind {
+    STORE_VERDICT_SAY,   /* the answer, when the members have confirmed the leader: a read, or a refusal */
+    STORE_VERDICT_TOLD,  /* it was done before: this is what came of it */
+    STORE_VERDICT_WRITE, /* a new state is to be written */
+    STORE_VERDICT_NOTE,  /* a refusal that is to be written down before it is told */
+    STORE_VERDICT_STALE, /* nothing was done, and the asker is to start over */
+};
+
+struct store_verdict {
+    enum store_verdict_kind kind;
+    cw_store_status status;
+    uint64_t version; /* WRITE: not known yet */
+};
+
+/* have: NULL when there is no register. */
+struct store_verdict store_verdict_of(const struct store_register *have, const struct store_order *o);
+/*
+ * The register that a verdict WRITE or NOTE asks for, with that tag, to be freed or put into a table; *v gets the
+ * version that the asker is told. NULL: no memory.
+ */
+struct store_register *store_verdict_write(const struct store_register *have, const struct store_order *o,
+                                           struct store_tag tag, struct store_verdict *v);
+/* The same register with another tag, to be written again. NULL: no memory. */
+struct store_register *store_register_again(const struct store_register *have, struct store_tag tag);
+
+#endif

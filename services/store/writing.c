@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/store/writing.h"
+
+#include "services/store/common.h"
+#include "services/store/peers.h"
+#include "services/store/serve.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static void send(struct store_lead *lead, const struct store_write *w, unsigned set)
+{
+    size_t size = store_register_size(w->made);
+    uint8_t *bytes = malloc(size);
+    if (bytes == NULL) {
+        return; /* it is sent again later */
+    }
+    store_register_encode(w->made, bytes);
+    const struct store_item item = {.kind = STORE_ITEM_ACCEPT, .bytes = bytes, .length = size};
+    store_peers_send_all(lead, set & ~w->accepted, item, w->made->tag.n);
+    free(bytes);
+}
+
+struct store_tag store_writing_tag(struct store_lead *lead)
+{
+    return (struct store_tag){lead->ballot, ++lead->n};
+}
+
+/* Members that the end of the write waits for. */
+static unsigned awaited(const struct store_lead *lead, const struct store_write *w)
+{
+    unsigned set = 0;
+    for (unsigned m = 0; m < lead->shard->count; m++) {
+        set |= store_lead_sees(lead, m) && (lead->lagging >> m & 1) == 0 ? 1u << m : 0;
+    }
+    return set & ~w->accepted;
+}
+
+static bool is_chosen(const struct store_lead *lead, const struct store_write *w)
+{
+    unsigned votes = STORE_MUTANT(DOUBLE_COUNT) ? w->acceptances : (unsigned)__builtin_popcount(w->accepted);
+    return votes >= store_lead_majority(lead);
+}
+
+static bool is_over(const struct store_lead *lead, const struct store_write *w)
+{
+    cw_span waited = cw_time_since(cw_now(lead->store->svc), w->begun);
+    return is_chosen(lead, w) &&
+           (STORE_MUTANT(DOUBLE_COUNT) || awaited(lead, w) == 0 || waited.ns >= lead->store->limits.slow.ns);
+}
+
+/* The order is answered, and whoever waited for it is served, in the order of their coming. */
+static void finish(struct store_lead *lead, struct store_write *w)
+{
+    struct store *s = lead->store;
+    struct list waiting;
+    struct list_node *n;
+    lead->lagging |= store_lead_all(lead) & ~w->accepted;
+    lead->settled = w->made->tag.n > lead->settled ? w->made->tag.n : lead->settled;
+    w->made->under_way = NULL;
+    list_remove(&w->node);
+    lead->write_count--;
+    list_init(&waiting);
+    list_splice_back(&waiting, &w->waiting);
+    cw_histogram_note(s->took[STORE_TIME_COMMIT], cw_time_since(cw_now(s->svc), w->begun));
+    if (w->order != NULL) {
+        store_serve_written(lead, w->order, &w->verdict);
+    }
+    free(w);
+    while ((n = list_pop_front(&waiting)) != NULL) {
+        store_serve_go(lead, container_of(n, struct store_serving, node));
+    }
+}
+
+int store_writing_begin(struct store_lead *lead, struct store_register *r, struct store_serving *order,
+                        const struct store_verdict *verdict)
+{
+    struct store *s = lead->store;
+    struct store_acceptor *own = &lead->shard->acceptor;
+    size_t bytes = own->table.bytes, registers = own->table.registers;
+    struct store_write *w = calloc(1, sizeof *w);
+    if (w == NULL) {
+        free(r);
+        return -ENOMEM;
+    }
+    int rc = store_acceptor_accept(own, lead->ballot, r);
+    store_count_registers(s, lead->shard, bytes, registers);
+    if (rc < 0) {
+        free(w);
+        return rc;
+    }
+    CHECK(rc == 1); /* its own promise stands while it leads */
+    w->made = r;
+    w->made->under_way = w;
+    w->accepted = 1u << lead->shard->me;
+    w->acceptances = 1;
+    w->begun = cw_now(s->svc);
+    w->order = order;
+    w->verdict = verdict != NULL ? *verdict : (struct store_verdict){STORE_VERDICT_WRITE, CW_STORE_OK, 0};
+    list_init(&w->waiting);
+    list_push_back(&lead->writes, &w->node);
+    lead->write_count++;
+    send(lead, w, store_lead_all(lead));
+    store_lead_wind(lead);
+    return 0;
+}
+
+int store_writing_again(struct store_lead *lead, const struct store_register *r)
+{
+    if (r->under_way != NULL) {
+        return 0;
+    }
+    struct store_register *again = store_register_again(r, store_writing_tag(lead));
+    return again != NULL ? store_writing_begin(lead, again, NULL, NULL) : -ENOMEM;
+}
+
+void store_writing_accepted(struct store_lead *lead, unsigned member, uint64_t n)
+{
+    for (struct list_node *at = list_first(&lead->writes); at != NULL; at = list_next(&lead->writes, at)) {
+        struct store_write *w = container_of(at, struct store_write, node);
+        if (w->made->tag.n == n) {
+            w->accepted |= 1u << member;
+            w->acceptances++;
+            if (is_over(lead, w)) {
+                finish(lead, w);
+                store_lead_go_on(lead);
+            }
+            return;
+        }
+    }
+}
+
+void store_writing_review(struct store_lead *lead, bool resend)
+{
+    struct list_node *at = list_first(&lead->writes);
+    while (at != NULL) {
+        struct store_write *w = container_of(at, struct store_write, node);
+        at = list_next(&lead->writes, at);
+        if (is_over(lead, w)) {
+            finish(lead, w); /* it may begin others, behind all that are here */
+        } else if (resend && cw_time_since(cw_now(lead->store->svc), w->begun).ns >= lead->store->limits.tick.ns) {
+            store_note(lead->store, STORE_COUNT_RESENT);
+            send(lead, w, store_lead_all(lead));
+        }
+    }
+}
+
+void store_writing_drop(struct store_lead *lead, struct list *maybe, struct list * not )
+{
+    struct list_node *n;
+    while ((n = list_pop_front(&lead->writes)) != NULL) {
+        struct store_write *w = container_of(n, struct store_write, node);
+        w->made->under_way = NULL;
+        if (w->order != NULL) {
+            list_push_back(maybe, &w->order->node);
+        }
+        list_splice_back(not, &w->waiting);
+        free(w);
+    }
+    lead->write_count = 0;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * writing.h - the writes of a leadership that are under way. There is one for each name at a time (store rule 8). A
+ * write is over when a majority has accepted it, and so has every member that is in view and does not lag, or that was
+ * waited for long enough: it lags from then on.
+ */
+#ifndef SERVICES_STORE_WRITING_H
+#define SERVICES_STORE_WRITING_H
+
+#include "services/store/lead.h"
+#include "services/store/verdict.h"
+
+struct store_serving;
+
+struct store_write {
+    struct list_node node;       /* of lead.writes */
+    struct store_register *made; /* in the leader's own table */
+    unsigned accepted;           /* set of members */
+    unsigned acceptances;        /* replies, for a mutant */
+    cw_time begun;
+    struct store_serving *order;  /* NULL: nobody asked for it */
+    struct store_verdict verdict; /* what the order is told */
+    struct list waiting;          /* operations on the same name: struct store_serving */
+    unsigned waiting_count;
+};
+
+/*
+ * Writes what the members are to have: takes r, whose tag has the lead's ballot and store_writing_tag()'s n. order may
+ * be NULL. -ENOMEM: nothing was sent, and the order is the caller's.
+ */
+CW_MUST_CHECK int store_writing_begin(struct store_lead *lead, struct store_register *r, struct store_serving *order,
+                                      const struct store_verdict *verdict);
+/* The tag of the next write. */
+struct store_tag store_writing_tag(struct store_lead *lead);
+/* Writes the register again as it is. Nothing happens while a write of the name is under way. -ENOMEM. */
+CW_MUST_CHECK int store_writing_again(struct store_lead *lead, const struct store_register *r);
+/* A member has accepted the write with that n, which may be over. lead may be gone afterwards. */
+void store_writing_accepted(struct store_lead *lead, unsigned member, uint64_t n);
+/* Ends the writes that are done, after the view or the time has changed; sends the others again when asked to. */
+void store_writing_review(struct store_lead *lead, bool resend);
+/* The leadership is over: forgets all writes, and gives back the orders: begun ones to maybe, others to not. */
+void store_writing_drop(struct store_lead *lead, struct list *maybe, struct list * not );
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store_town.h"
+
+#include "suite.h"
+
+#include <string.h>
+
+static cw_service table;
+static bool hushed[STORE_TOWN];
+
+static cw_verdict hear(cw_svc *s, void *state, cw_packet *p, const cw_rx *rx)
+{
+    return hushed[torus_id(&s->torus, s->self)] ? CW_DROP : store_service.on_packet(s, state, p, rx);
+}
+
+struct fake_net *store_town_open(unsigned copies)
+{
+    char line[40];
+    memset(hushed, 0, sizeof hushed);
+    table = store_service;
+    table.on_packet = hear;
+    struct fake_net *net = fake_net_open(&table, (cw_dims){3, 3, 1});
+    fake_net_run(net, CW_SEC(2));
+    if (copies > 0) {
+        snprintf(line, sizeof line, "create memory copies=%u", copies);
+        ck_assert_int_eq(store_town_ask(net, 0, line)->rc, 0);
+    }
+    return net;
+}
+
+void store_town_close(struct fake_net *net)
+{
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+
+struct store *store_town_of(struct fake_net *net, cw_server s)
+{
+    return net->server[s]->state;
+}
+
+const struct fake_result *store_town_ask(struct fake_net *net, cw_server s, const char *line)
+{
+    static struct fake_result r;
+    fake_command(net->server[s], line, &r);
+    fake_net_finish(net, &r);
+    ck_assert(r.done);
+    return &r;
+}
+
+int64_t store_town_must(struct fake_net *net, cw_server s, const char *line, cw_store_status status)
+{
+    const struct fake_result *r = store_town_ask(net, s, line);
+    ck_assert_msg(r->rc == 0 && fake_int(r, 0, "code") == status, "%s: %d, %s", line, r->rc,
+                  r->rc == 0 ? fake_text(r, 0, "status") : "refused");
+    return fake_has(r, 0, "version") ? fake_int(r, 0, "version") : 0;
+}
+
+static struct store_name name_of(const char *name)
+{
+    return (struct store_name){STORE_JOB, (const uint8_t *)name, strlen(name)};
+}
+
+static uint32_t number_of(const struct fake_net *net, const char *name)
+{
+    struct store_name n = name_of(name);
+    cw_key key = store_places_key(&n);
+    return store_places_shard(&net->torus, &key);
+}
+
+unsigned store_town_members(struct fake_net *net, const char *name, cw_server out[static STORE_COPIES_MOST])
+{
+    return store_places_members(&net->torus, number_of(net, name), store_town_of(net, 0)->of.copies, out);
+}
+
+struct store_shard *store_town_shard(struct fake_net *net, cw_server s, const char *name)
+{
+    return store_shard_find(store_town_of(net, s), number_of(net, name));
+}
+
+struct store_register *store_town_register(struct fake_net *net, cw_server s, const char *name)
+{
+    struct store_name n = name_of(name);
+    return store_table_find(&store_town_shard(net, s, name)->acceptor.table, &n);
+}
+
+void store_town_hush(cw_server s, bool is)
+{
+    hushed[s] = is;
+}
+
+struct store_register *store_town_make(const char *name, const char *value, struct store_tag tag)
+{
+    struct store_name n = name_of(name);
+    struct store_register *r = store_register_new(&n, strlen(value));
+    ck_assert_ptr_nonnull(r);
+    memcpy(r->bytes + r->name_length, value, strlen(value));
+    r->tag = tag;
+    r->version = tag.n;
+    return r;
+}

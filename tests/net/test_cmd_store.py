@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cwctl store: made once, then values of any bytes in and out at any server, with versions and exit codes."""
+
+import base64
+import os
+import subprocess
+
+import ctl_kit
+
+
+class Store(ctl_kit.Case):
+    config = 'torus { dims = "3x3x3"; coordinate = all }\nservice "store" { options { memory_mib = 8 } }\n'
+
+    def bytes_of(self, *words, given=None, code=0):
+        """The bytes of cwctl's standard output."""
+        environment = {"PATH": os.environ["PATH"], "CUBEWAY_SOCKET": self.socket}
+        done = subprocess.run([ctl_kit.OPTIONS.cwctl, *words], input=given, capture_output=True,
+                              timeout=ctl_kit.LIMIT_S, check=False, env=environment)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stdout
+
+    def version(self, line, code=0):
+        word, number = self.cwctl(line, code=code).split()
+        self.assertEqual(word, "version")
+        return int(number)
+
+    def test_store(self):
+        self.refused("store get greeting", "there is no store: cwctl store create memory makes one", code=1)
+        self.refused("store create disk", "not built yet", code=2)
+        self.refused("store create memory --r 5", "from 3 to 4", code=2)
+        self.assertEqual(self.cwctl("store create memory --r 3"),
+                         "the store 'memory' is made: 3 copies of each value, on 27 servers\n")
+        self.refused("store create memory", "there is a store already: 'memory'", code=2)
+        self.values()
+        self.any_bytes()
+        self.mistakes()
+        self.seen()
+
+    def values(self):
+        first = self.version("store put greeting hello")
+        for server in ("0,0,0", "1,2,0", "2,2,2"):
+            self.assertEqual(self.cwctl(f"--server {server} store get greeting"), "hello")
+        self.refused("store get nobody", "'nobody': not found", code=1)
+        self.refused("store insert greeting x", f"the version there is another: {first}", code=2)
+        second = self.version(f"--server 2,1,0 store cas greeting {first} world")
+        self.assertGreater(second, first)
+        self.refused(f"store put greeting x --if-version {first}", f"another: {second}", code=2)
+        self.refused(f"store delete greeting --if-version {first}", f"another: {second}", code=2)
+        self.assertEqual(self.rows("store head greeting")[0]["version"], second)
+        third = self.version("store delete greeting")
+        self.refused("store delete greeting", "not found", code=1)
+        self.refused(f"store cas greeting {second} x", "there is no value", code=2)
+        self.assertGreater(self.version("store insert greeting again"), third)
+        self.version("store put a one --job 5001")
+        self.assertEqual(self.cwctl("store get a --job 5001"), "one")
+        self.refused("store get a", "not found", code=1)
+
+    def any_bytes(self):
+        every = bytes(range(256)) * 12
+        self.bytes_of("store", "put", "bytes", "-", given=every)
+        self.assertEqual(self.bytes_of("--server", "1,1,1", "store", "get", "bytes"), every)
+        self.bytes_of("store", "put", "none", "-", given=b"")
+        self.assertEqual(self.bytes_of("store", "get", "none"), b"")
+        [row] = self.rows("store get bytes")
+        self.assertEqual(base64.b64decode(row["base64"]), every)
+        path = os.path.join(self.folder, "value")
+        with open(path, "wb") as out:
+            out.write(b"x" * 3073)
+        self.refused(f"store put large --file {path}", "at most 3 KiB", code=1)
+
+    def mistakes(self):
+        self.refused("store put a", "one of them", code=2)
+        self.refused("store cas a one b", "a version is a whole number", code=2)
+        self.refused("store put a b --if-version -1", "--if-version", code=2)
+        self.refused(f"store get {'x' * 1025}", "a name has 1 to 1024 bytes", code=2)
+
+    def seen(self):
+        [row] = self.rows("store status")
+        self.assertEqual((row["store"], row["copies"], row["member_of"]), ("memory", 3, 144))
+        members = self.rows("store explain greeting")
+        self.assertEqual(len(members), 3)
+        leader = members[0]["member"]
+        self.assertEqual(self.rows(f"--server {leader} store explain greeting")[0]["role"], "leads")
+        self.assertIn("REGISTERS", self.cwctl("store status"))
+
+
+if __name__ == "__main__":
+    ctl_kit.main()

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store_talker.h"
+
+#include "base/bytes.h"
+#include "services/store/internal.h"
+#include "store_history.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct store_talker_plan store_talker_plan;
+struct store_ledger *store_ledger;
+
+struct talker {
+    cw_svc *svc, *store;
+    const cw_store_api *api;
+    uint64_t seen[STORE_TALKER_KEYS]; /* the version that was told last */
+};
+
+struct asked {
+    struct talker *talker;
+    struct store_entry *entry;
+};
+
+static int64_t now(void)
+{
+    return store_talker_plan.now(store_talker_plan.context).ns;
+}
+
+static void answered(void *arg, const cw_store_result *r)
+{
+    struct asked *a = arg;
+    struct store_entry *e = a->entry;
+    e->answered = true;
+    e->status = r->status;
+    e->version = r->version;
+    e->ended = now();
+    if (e->op == CW_STORE_GET && r->status == CW_STORE_OK) {
+        e->value = r->value_length >= 8 ? get_be64(r->value) : UINT64_MAX;
+    }
+    if (r->status == CW_STORE_OK || r->status == CW_STORE_CONFLICT || r->status == CW_STORE_NOT_FOUND) {
+        a->talker->seen[e->key] = e->op == CW_STORE_DELETE || r->status == CW_STORE_NOT_FOUND ? 0 : r->version;
+    }
+    store_ledger->ended[r->status]++;
+    store_ledger->silent--;
+    free(a);
+}
+
+static void draw(struct talker *t, struct store_entry *e)
+{
+    static const cw_store_op writes[] = {CW_STORE_PUT, CW_STORE_PUT, CW_STORE_DELETE};
+    bool write = cw_random_below(t->svc, 100) < store_talker_plan.writes;
+    e->op = write ? writes[cw_random_below(t->svc, 3)] : cw_random_below(t->svc, 5) == 0 ? CW_STORE_HEAD : CW_STORE_GET;
+    e->conditional = write && cw_random_below(t->svc, 2) == 0;
+    e->wants = e->conditional && cw_random_below(t->svc, 8) != 0 ? t->seen[e->key] : 0;
+}
+
+static void ask(struct talker *t)
+{
+    struct store_ledger *l = store_ledger;
+    static uint8_t value[CW_STORE_VALUE_MAX];
+    char name[24];
+    struct asked *a = l->count < STORE_LEDGER_MOST ? malloc(sizeof *a) : NULL;
+    if (a == NULL) {
+        return;
+    }
+    struct store_entry *e = &l->entry[l->count++];
+    *e = (struct store_entry){.key = (uint32_t)cw_random_below(t->svc, store_talker_plan.keys), .begun = now()};
+    e->server = cw_server_id(t->svc, cw_self(t->svc));
+    draw(t, e);
+    *a = (struct asked){t, e};
+    cw_store_request r = {CW_STORE_REQUEST_INIT, .op = e->op, .job = STORE_TALKER_JOB, .name = name};
+    r.name_length = (size_t)snprintf(name, sizeof name, "name %u", e->key);
+    r.timeout = store_talker_plan.timeout;
+    r.conditional = e->conditional;
+    r.version = e->wants;
+    if (e->op == CW_STORE_PUT) {
+        put_be64(value, (uint64_t)(e - l->entry) + 1);
+        r.value = value;
+        r.value_length = 8 + cw_random_below(t->svc, store_talker_plan.value_most);
+    }
+    l->silent++;
+    if (t->api->run(t->store, &r, answered, a) < 0) {
+        e->op = 0;
+        l->silent--;
+        l->refused++;
+        free(a);
+    }
+}
+
+static void due(cw_svc *s, void *state, void *arg)
+{
+    (void)arg;
+    if (store_talker_plan.talks) {
+        ask(state);
+    }
+    cw_span pause = CW_NS((int64_t)cw_random_below(s, (uint64_t)store_talker_plan.pause_most.ns));
+    (void)!cw_timer_start(s, pause, due, NULL);
+}
+
+static int talker_open(cw_svc *s, void *state)
+{
+    struct talker *t = state;
+    t->svc = s;
+    t->api = cw_find(s, "store", CW_STORE_API, &t->store);
+    if (t->api == NULL) {
+        return -1;
+    }
+    struct store *store = cw_state(t->store);
+    const struct store_talker_plan *plan = &store_talker_plan;
+    store->limits.attempt = plan->attempt;
+    store->limits.tick = plan->tick;
+    store->limits.patience = plan->patience;
+    store->limits.slow = plan->slow;
+    return cw_timer_start(s, CW_MS(1), due, NULL) != NULL ? 0 : -1;
+}
+
+static cw_verdict on_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *rx)
+{
+    (void)s;
+    (void)state;
+    (void)p;
+    (void)rx;
+    return CW_DROP;
+}
+
+const cw_service store_talker_service = {
+    CW_SERVICE_INIT,
+    .name = "storetalker",
+    .version = "1",
+    .job = STORE_TALKER_JOB,
+    .state_size = sizeof(struct talker),
+    .open = talker_open,
+    .on_packet = on_packet,
+};
+
+/* ---- The ledger as a history ------------------------------------------------------------------------------------- */
+
+static void become_write(struct store_event *ev, const struct store_entry *e, uint64_t place)
+{
+    bool ok = e->answered && e->status == CW_STORE_OK, unknown = !e->answered || e->status == CW_STORE_UNKNOWN;
+    bool put = e->op == CW_STORE_PUT;
+    ev->any = !e->conditional;
+    ev->found = e->wants;
+    ev->value = put ? place : 0;
+    ev->version = 0;
+    if (ok || unknown) {
+        ev->kind = put ? STORE_EVENT_PUT : STORE_EVENT_DELETE;
+        ev->version = ok ? e->version : 0;
+        ev->ended = ok ? e->ended : STORE_NO_END;
+        return;
+    }
+    ev->kind = put ? STORE_EVENT_FAILED : STORE_EVENT_NONE;
+}
+
+/* What a refused write met: one more event. False: it says nothing. */
+static bool refusal_met(struct store_event *ev, const struct store_entry *e)
+{
+    if (!e->answered || (e->status != CW_STORE_CONFLICT && e->status != CW_STORE_NOT_FOUND)) {
+        return false;
+    }
+    bool value = e->status == CW_STORE_CONFLICT && e->version != 0;
+    ev->kind = value ? STORE_EVENT_READ : e->status == CW_STORE_NOT_FOUND ? STORE_EVENT_ABSENT : STORE_EVENT_NOTHING;
+    ev->version = e->version;
+    ev->value = 0;
+    return true;
+}
+
+static bool become_read(struct store_event *ev, const struct store_entry *e)
+{
+    bool ok = e->answered && e->status == CW_STORE_OK;
+    if (!ok && !(e->answered && e->status == CW_STORE_NOT_FOUND)) {
+        return false;
+    }
+    ev->kind = ok ? STORE_EVENT_READ : STORE_EVENT_ABSENT;
+    ev->value = ok ? e->value : 0;
+    return true;
+}
+
+bool store_ledger_check(struct store_ledger *l, char *why, size_t room)
+{
+    struct store_event *event = malloc((2 * l->count + 1) * sizeof *event);
+    size_t n = 0;
+    for (size_t i = 0; i < l->count; i++) {
+        const struct store_entry *e = &l->entry[i];
+        bool write = e->op == CW_STORE_PUT || e->op == CW_STORE_DELETE;
+        struct store_event ev = {
+            .key = e->key, .version = e->version, .begun = e->begun, .ended = e->ended, .server = e->server};
+        if (e->op == 0) {
+            continue;
+        }
+        event[n] = ev;
+        if (!write) {
+            n += become_read(&event[n], e);
+            continue;
+        }
+        become_write(&event[n++], e, i + 1);
+        event[n] = ev;
+        n += refusal_met(&event[n], e);
+    }
+    bool good = store_history_check(event, n, why, room);
+    free(event);
+    return good;
+}

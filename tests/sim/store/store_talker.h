@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_talker.h - a service that asks the store of its server for everything at random, on few names, and notes the
+ * answers in a ledger that the judging process shares.
+ */
+#ifndef SIM_STORE_TALKER_H
+#define SIM_STORE_TALKER_H
+
+#include "cubeway/store.h"
+#include "seeds.h"
+
+enum { STORE_TALKER_JOB = 2002, STORE_TALKER_KEYS = 16, STORE_LEDGER_MOST = 200000, STORE_TALKER_MINE = 64 };
+
+/* A question. Its place in the ledger, from 1 on, is the value that it puts. */
+struct store_entry {
+    cw_store_op op; /* 0: in the end it was not asked */
+    uint32_t key;
+    bool conditional, answered;
+    cw_store_status status;
+    uint64_t wants, version, value; /* wants: the version; value: the one that it read */
+    int64_t begun, ended;
+    unsigned server;
+};
+
+struct store_ledger {
+    char wrong[SEEDS_WRONG_BYTES];
+    size_t count;
+    uint64_t ended[CW_STORE_STATUSES], silent, refused;
+    struct store_entry entry[STORE_LEDGER_MOST];
+};
+extern struct store_ledger *store_ledger;
+
+/* The plan of all instances of a world. */
+struct store_talker_plan {
+    bool talks;         /* they ask */
+    cw_span pause_most; /* the longest pause between two questions of one server */
+    unsigned keys;
+    unsigned writes; /* how many of 100 questions write */
+    unsigned value_most;
+    cw_span attempt, tick, patience, slow, timeout; /* of the stores */
+    cw_time (*now)(void *context);
+    void *context;
+};
+extern struct store_talker_plan store_talker_plan;
+
+/* Asks at that server's store, from outside an upcall: the name's value, noted like all questions. */
+extern const cw_service store_talker_service;
+/* The history that the ledger tells, judged. */
+bool store_ledger_check(struct store_ledger *l, char *why, size_t room);
+
+#endif

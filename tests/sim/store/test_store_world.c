@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_store_world.c - the store on real nodes in a simulated torus where everything goes wrong: each seed draws a
+ * torus and faults (loss, duplication, delay, cuts, partitions, pauses, deaths), makes a store, lets every server put,
+ * get, delete and compare on a few names, and checks that the history of each name is linearizable (store_history.h).
+ * Afterwards all is well again: every name whose shard has a majority of members left must be served, by any server.
+ *
+ *   test_store_world [--key NUMBER] and the options of seeds.h. Exit code 1: a seed failed.
+ */
+#include "base/prng.h"
+#include "fake_result.h"
+#include "keyspace/key.h"
+#include "nmu/book.h"
+#include "sanitized.h"
+#include "seeds.h"
+#include "services/store/common.h"
+#include "simulator/faults.h"
+#include "simulator/world.h"
+#include "store_talker.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SERVERS_MOST = 27, SPAN_MS = 500, PACKETS = 1 << 20, CREATE_TRIES = 6, LAST_TRIES = 12 };
+
+static const struct book_grant grants[] = {
+    {.from = STORE_JOB, .to = STORE_JOB, .port = STORE_PORT_READ, .all_processes = true},
+    {.from = STORE_JOB, .to = STORE_JOB, .port = STORE_PORT_WRITE, .all_processes = true},
+    {.from = STORE_JOB, .to = STORE_JOB, .port = STORE_PORT_MEMBERS, .all_processes = true},
+    {.from = STORE_JOB, .to = STORE_JOB, .port = STORE_PORT_OPERATORS, .all_processes = true},
+};
+
+#define WRONG(rule, ...) seeds_fail(store_ledger->wrong, rule, __VA_ARGS__)
+
+static bool died[SERVERS_MOST]; /* since the store was made: its members there are lost */
+static bool made;
+static int64_t shown_key = -1;
+
+static cw_time clock_now(void *context)
+{
+    return world_now(context);
+}
+
+/* Each eighth seed is calm: nothing goes wrong, and everything must be answered. */
+static bool is_calm(uint64_t seed)
+{
+    return seed % 8 == 4;
+}
+
+/* ---- The world --------------------------------------------------------------------------------------------------- */
+
+static void draw(struct world_config *config, uint64_t seed)
+{
+    static const unsigned keys[] = {1, 1, 2, 5}, writes[] = {15, 40, 70};
+    uint64_t m = prng_mix(seed, 1);
+    bool brisk = m >> 40 & 1;
+    *config = world_config_default();
+    if (seed % 2 == 1) {
+        world_config_draw(config, seed, SERVERS_MOST);
+        bool small = (unsigned)config->dims.x * config->dims.y * config->dims.z < STORE_COPIES_LEAST;
+        config->dims = small ? (cw_dims){3, 1, 1} : config->dims;
+    }
+    config->seed = seed;
+    store_talker_plan = (struct store_talker_plan){
+        .pause_most = CW_US(500 + (int64_t)(m >> 24 & 4095)),
+        .keys = keys[m & 3],
+        .writes = writes[(m >> 16) % 3],
+        .value_most = m >> 44 & 1 ? 20 : 900,
+        .attempt = CW_MS(brisk ? 8 : 60),
+        .tick = CW_MS(brisk ? 1 : 6),
+        .patience = CW_MS(brisk ? 30 : 120),
+        .slow = CW_MS(brisk ? 5 : 30),
+        .timeout = CW_MS(brisk ? 60 : 400),
+    };
+}
+
+static bool run_for(struct world *w, cw_span span)
+{
+    cw_time end = cw_time_add(world_now(w), span);
+    while (cw_time_before(world_now(w), end) && store_ledger->wrong[0] == '\0') {
+        if (world_run(w, cw_time_min(end, cw_time_add(world_now(w), CW_MS(1)))) != 0) {
+            const struct world_violation *v = world_violation(w);
+            WRONG("world", "%s", v != NULL ? v->text : "stopped");
+        }
+    }
+    return store_ledger->wrong[0] == '\0';
+}
+
+static const struct fake_result *command(struct world *w, cw_server s, const char *line, cw_span most)
+{
+    static struct fake_result r;
+    struct node_request_sink sink = {&r, fake_result_row, fake_result_int, fake_result_text, fake_result_done};
+    const struct fake_words words = fake_words_of(line);
+    fake_result_init(&r);
+    if (world_command(w, s, "store", words.argc, words.argv, &sink) < 0) {
+        return &r;
+    }
+    for (cw_time end = cw_time_add(world_now(w), most); !r.done && cw_time_before(world_now(w), end);) {
+        if (!run_for(w, CW_MS(1))) {
+            break;
+        }
+    }
+    return &r;
+}
+
+/* Everybody has found everybody, and there is a store. False: not in this world's time, and the seed says nothing. */
+static bool create(struct world *w, unsigned copies)
+{
+    char line[64];
+    snprintf(line, sizeof line, "create memory copies=%u", copies);
+    for (unsigned i = 0; i < 100 && world_agreeing(w) < world_torus(w)->servers; i++) {
+        if (!run_for(w, CW_MS(20))) {
+            return false;
+        }
+    }
+    for (unsigned i = 0; i < CREATE_TRIES && store_ledger->wrong[0] == '\0'; i++) {
+        const struct fake_result *r = command(w, 0, line, CW_SEC(12));
+        if (r->done && r->rc == 0) {
+            return true;
+        }
+        (void)!run_for(w, CW_SEC(2));
+    }
+    return false;
+}
+
+static void on_server(void *context, cw_server s, enum world_server_state state, cw_time now)
+{
+    (void)context;
+    (void)now;
+    died[s] = died[s] || (made && state == WORLD_DEAD);
+}
+
+/* Deaths in all worlds would leave nobody: of four seeds one has all that are drawn, one a few, two none. */
+static void spare(struct fault_plan *plan, uint64_t seed)
+{
+    unsigned deaths = seed % 4 == 1 ? 1 : 0, left = 0;
+    if (seed % 4 == 3) {
+        return;
+    }
+    for (uint32_t i = 0; i < plan->count; i++) {
+        enum fault_kind kind = plan->fault[i].kind;
+        bool kills = kind == FAULT_KILL || kind == FAULT_POWER || kind == FAULT_LEAVE;
+        bool many = kind == FAULT_KILL_SLAB || kind == FAULT_KILL_ROW;
+        if (many || (kills && deaths == 0)) {
+            plan->fault[left] = plan->fault[i];
+            plan->fault[left].kind = FAULT_PAUSE;
+            plan->fault[left].server = plan->fault[i].server;
+            plan->fault[left].span = CW_MS(10 + (int64_t)(prng_mix(seed, i) % 60));
+            left += !many;
+            continue;
+        }
+        deaths -= kills;
+        plan->fault[left++] = plan->fault[i];
+    }
+    plan->count = left;
+}
+
+/* ---- Afterwards -------------------------------------------------------------------------------------------------- */
+
+static bool has_majority(const struct world *w, unsigned key, unsigned copies)
+{
+    char text[24];
+    cw_server member[STORE_COPIES_MOST];
+    struct store_name name = {STORE_TALKER_JOB, (const uint8_t *)text, 0};
+    name.length = (size_t)snprintf(text, sizeof text, "name %u", key);
+    cw_key id = store_places_key(&name);
+    unsigned live = 0,
+             count = store_places_members(world_torus(w), store_places_shard(world_torus(w), &id), copies, member);
+    for (unsigned m = 0; m < count; m++) {
+        live += !died[member[m]];
+    }
+    return live > count / 2;
+}
+
+/* The name is read, as the talker reads, by the command: what comes is one more event of the history. */
+static void last_words(struct world *w, cw_server s, unsigned key)
+{
+    const char *words[] = {"get", NULL, NULL, "form=base64"};
+    char name[24], job[24];
+    static struct fake_result r;
+    struct node_request_sink sink = {&r, fake_result_row, fake_result_int, fake_result_text, fake_result_done};
+    snprintf(name, sizeof name, "name %u", key);
+    snprintf(job, sizeof job, "job=%u", STORE_TALKER_JOB);
+    words[1] = name;
+    words[2] = job;
+    for (unsigned i = 0; i < LAST_TRIES; i++) {
+        fake_result_init(&r);
+        int64_t begun = world_now(w).ns;
+        if (world_command(w, s, "store", 4, words, &sink) < 0) {
+            return;
+        }
+        while (!r.done && run_for(w, CW_MS(5))) {
+        }
+        int64_t code = r.done && r.rc == 0 ? fake_int(&r, 0, "code") : -1;
+        if (store_ledger->wrong[0] != '\0') {
+            return;
+        }
+        if (code == CW_STORE_OK || code == CW_STORE_NOT_FOUND) {
+            struct store_entry *e = &store_ledger->entry[store_ledger->count];
+            *e = (struct store_entry){.op = CW_STORE_HEAD, .key = key, .answered = true, .begun = begun, .server = s};
+            e->status = (cw_store_status)code;
+            e->ended = world_now(w).ns;
+            e->version = code == CW_STORE_OK ? (uint64_t)fake_int(&r, 0, "version") : 0;
+            store_ledger->count += code == CW_STORE_OK && store_ledger->count < STORE_LEDGER_MOST;
+            return;
+        }
+    }
+    WRONG("alive", "all being well, server %u is not told of name %u", s, key);
+}
+
+static void ask_all(struct world *w, unsigned copies)
+{
+    cw_server servers = world_torus(w)->servers;
+    /* Timers that are drawn too short for the clocks never come to rest. */
+    if (world_agreeing(w) < world_running(w) || world_running(w) < servers) {
+        return;
+    }
+    for (unsigned key = 0; key < store_talker_plan.keys && store_ledger->wrong[0] == '\0'; key++) {
+        if (has_majority(w, key, copies)) {
+            last_words(w, (key * 7 + 1) % servers, key);
+            last_words(w, (key * 5 + 2) % servers, key);
+        }
+    }
+}
+
+static void judge(uint64_t seed)
+{
+    struct store_ledger *l = store_ledger;
+    char why[300] = "";
+    uint64_t lost = l->ended[CW_STORE_UNKNOWN] + l->ended[CW_STORE_NO_ANSWER] + l->ended[CW_STORE_NO_QUORUM];
+    if (l->wrong[0] != '\0') {
+        return;
+    }
+    if (!store_ledger_check(l, why, sizeof why)) {
+        WRONG("order", "%s", why);
+    } else if (is_calm(seed) && lost > 0) {
+        WRONG("calm", "all being well, %llu questions had no answer", (unsigned long long)lost);
+    } else if (l->silent > 0) {
+        WRONG("silent", "%llu questions never ended", (unsigned long long)l->silent);
+    }
+}
+
+static void run_world(uint64_t seed)
+{
+    static const struct world_service services[] = {{.table = &store_service}, {.table = &store_talker_service}};
+    struct world_config config;
+    struct world *w;
+    draw(&config, seed);
+    config.services = services;
+    config.service_count = 2;
+    config.grants = grants;
+    config.packets_max = PACKETS;
+    config.grant_count = sizeof grants / sizeof *grants;
+    if (world_open(&w, &config) != 0) {
+        WRONG("world", "it does not open");
+        return;
+    }
+    unsigned copies = prng_mix(seed, 9) % 4 == 0 && world_torus(w)->servers > 3 ? 4 : 3;
+    store_talker_plan.now = clock_now;
+    store_talker_plan.context = w;
+    world_watch(w, &(struct world_watch){.server = on_server});
+    world_start_all(w, CW_MS(20));
+    made = create(w, copies);
+    struct fault_plan plan = {.count = 0};
+    if (made) {
+        cw_time from = cw_time_add(world_now(w), CW_MS(20)), to = cw_time_add(from, CW_MS(SPAN_MS));
+        if (!is_calm(seed) &&
+            fault_plan_draw(&plan, world_torus(w), &config.node.timers, prng_mix(seed, 2), from, to) != 0) {
+            abort();
+        }
+        spare(&plan, seed);
+        fault_plan_schedule(&plan, w);
+        store_talker_plan.talks = true;
+        (void)!run_for(w, CW_MS(SPAN_MS + 80));
+        store_talker_plan.talks = false;
+        (void)!run_for(w, CW_SEC(4));
+        ask_all(w, copies);
+    }
+    world_close(w);
+    judge(seed);
+    fault_plan_free(&plan);
+}
+
+/* ---- Sums -------------------------------------------------------------------------------------------------------- */
+
+static void print_key(int64_t key)
+{
+    static const char *const ops[] = {"", "get", "head", "put", "delete"};
+    for (size_t i = 0; i < store_ledger->count; i++) {
+        const struct store_entry *e = &store_ledger->entry[i];
+        if (e->key == key && e->op != 0) {
+            printf("%12.3f .. %12.3f us  question %zu at %u: %s%s %llu: %s; version %llu, value %llu\n",
+                   (double)e->begun / 1e3, e->answered ? (double)e->ended / 1e3 : INFINITY, i + 1, e->server,
+                   ops[e->op], e->conditional ? " if" : "", (unsigned long long)e->wants,
+                   e->answered ? store_status_text(e->status) : "never answered", (unsigned long long)e->version,
+                   (unsigned long long)e->value);
+        }
+    }
+}
+
+static unsigned long long asked, ended[CW_STORE_STATUSES], empty;
+
+static void add(void)
+{
+    asked += store_ledger->count;
+    empty += store_ledger->count == 0;
+    for (unsigned i = 0; i < CW_STORE_STATUSES; i++) {
+        ended[i] += store_ledger->ended[i];
+    }
+    if (shown_key >= 0) {
+        print_key(shown_key);
+    }
+}
+
+static void say(void)
+{
+    const struct store_ledger *l = store_ledger;
+    printf("%zu asked", l->count);
+    for (unsigned i = 0; i < CW_STORE_STATUSES; i++) {
+        if (l->ended[i] > 0) {
+            printf(", %llu %s", (unsigned long long)l->ended[i], store_status_text((cw_store_status)i));
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct seeds_option options[] = {{"--key", NULL, &shown_key}, {NULL, NULL, NULL}};
+    store_ledger = seeds_share(sizeof *store_ledger);
+    struct seeds seeds = {.count = SANITIZED ? 3 : 24,
+                          .options = options,
+                          .ledger = store_ledger,
+                          .ledger_bytes = offsetof(struct store_ledger, entry),
+                          .wrong = store_ledger->wrong,
+                          .run = run_world,
+                          .add = add,
+                          .say = say};
+    if (seeds_read(&seeds, argc, argv) != 0) {
+        return 2;
+    }
+    int rc = seeds_run(&seeds);
+    printf("%llu questions:", asked);
+    for (unsigned i = 0; i < CW_STORE_STATUSES; i++) {
+        printf("%s %llu %s", i > 0 ? "," : "", ended[i], store_status_text((cw_store_status)i));
+    }
+    printf("; %llu seeds without a store\n", empty);
+    return rc;
+}

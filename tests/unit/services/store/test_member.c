@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/store/member.h"
+
+#include "services/reply/servers.h"
+#include "services/store/common.h"
+#include "store_town.h"
+#include "suite.h"
+
+static cw_server member[STORE_COPIES_MOST];
+
+/* Has the server handle an item as if that server had sent it; nobody waits for the reply. */
+static void item(struct fake_net *net, cw_server at, cw_server from, const struct store_item *i)
+{
+    uint8_t bytes[200];
+    cw_rx rx = {.size = sizeof rx, .src_job = STORE_JOB, .src_process = from, .port = STORE_PORT_MEMBERS};
+    rx.call = fake_right(net->server[at], torus_coord(&net->torus, from), 77);
+    store_item_encode(i, bytes);
+    store_member_item(store_town_of(net, at), bytes, store_item_size(i), &rx);
+    fake_net_run(net, CW_MS(20));
+}
+
+static struct store_item prepare(struct fake_net *net, cw_server to, cw_server from, uint64_t high)
+{
+    const struct store *s = store_town_of(net, to);
+    struct store_item i = {.kind = STORE_ITEM_PREPARE, .class_id = s->of.id, .store_id = s->store_id};
+    i.shard = store_town_shard(net, to, "a")->number;
+    i.ballot = (struct store_ballot){high, (uint64_t)from << STORE_BOOT_BITS};
+    return i;
+}
+
+START_TEST(only_members_are_promised_anything)
+{
+    struct fake_net *net = store_town_open(3);
+    store_town_must(net, 0, "put a one", CW_STORE_OK);
+    store_town_members(net, "a", member);
+    struct store *s = store_town_of(net, member[1]);
+    struct store_shard *shard = store_town_shard(net, member[1], "a");
+    struct store_ballot before = shard->acceptor.promised;
+    struct store_item i = prepare(net, member[1], member[0], UINT64_MAX);
+    i.store_id++; /* of a former life: store rule 21 */
+    item(net, member[1], member[0], &i);
+    i = prepare(net, member[1], member[0], UINT64_MAX);
+    i.class_id++;
+    item(net, member[1], member[0], &i);
+    i = prepare(net, member[1], member[2], UINT64_MAX);
+    item(net, member[1], member[0], &i); /* another's ballot */
+    ck_assert_uint_eq(s->count[STORE_COUNT_STRANGE], 3);
+    ck_assert_int_eq(store_ballot_compare(before, shard->acceptor.promised), 0);
+    i = prepare(net, member[1], member[0], UINT64_MAX);
+    item(net, member[1], member[0], &i);
+    ck_assert_uint_eq(shard->acceptor.promised.high, UINT64_MAX);
+    store_town_close(net);
+}
+END_TEST
+
+START_TEST(a_leader_steps_aside)
+{
+    struct fake_net *net = store_town_open(3);
+    store_town_must(net, 0, "put a one", CW_STORE_OK);
+    store_town_members(net, "a", member);
+    ck_assert_ptr_nonnull(store_town_shard(net, member[0], "a")->lead);
+    struct store_item i = prepare(net, member[0], member[1], UINT64_C(9) << 32);
+    item(net, member[0], member[1], &i);
+    ck_assert_ptr_null(store_town_shard(net, member[0], "a")->lead);
+    store_town_close(net);
+}
+END_TEST
+
+START_TEST(a_job_asks_about_its_own_names)
+{
+    struct fake_net *net = store_town_open(3);
+    struct store *s = store_town_of(net, 4);
+    uint8_t bytes[200];
+    struct store_ask ask = {.class_id = s->of.id};
+    ask.order = (struct store_order){.op = CW_STORE_GET, .name = {5001, (const uint8_t *)"a", 1}};
+    store_ask_encode(&ask, bytes);
+    cw_rx rx = {.size = sizeof rx, .src_job = 5002, .src_process = 0, .port = STORE_PORT_READ};
+    rx.call = fake_right(net->server[4], torus_coord(&net->torus, 0), 77);
+    store_member_ask(s, bytes, store_ask_size(&ask), &rx);
+    ck_assert_uint_eq(s->count[STORE_COUNT_DENIED], 1);
+    rx.src_job = 5001;
+    rx.port = STORE_PORT_WRITE; /* a read by the port of writes */
+    rx.call = fake_right(net->server[4], torus_coord(&net->torus, 0), 78);
+    store_member_ask(s, bytes, store_ask_size(&ask), &rx);
+    ck_assert_uint_eq(s->count[STORE_COUNT_DENIED], 2);
+    rx.port = STORE_PORT_READ;
+    rx.call = fake_right(net->server[4], torus_coord(&net->torus, 0), 79);
+    store_member_ask(s, bytes, store_ask_size(&ask), &rx);
+    ck_assert_uint_eq(s->count[STORE_COUNT_DENIED], 2);
+    store_member_ask(s, bytes, 3, &rx);
+    ck_assert_uint_eq(s->count[STORE_COUNT_MALFORMED], 1);
+    fake_net_run(net, CW_SEC(1));
+    store_town_close(net);
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(only_members_are_promised_anything),
+    SUITE_TEST(a_leader_steps_aside),
+    SUITE_TEST(a_job_asks_about_its_own_names),
+};
+SUITE_MAIN("store member", tests)

@@ -126,8 +126,9 @@ bool doctor_rests(const struct doctor *d, cw_link link)
     const struct ls_link_info *info = &d->info[link];
     const struct ls_timers *timers = &host_config(d->s->host)->timers;
     cw_time now = host_now(d->s->host);
-    int64_t most = timers->damp_max.ns, rest = cw_time_since(info->rest, info->flapped).ns;
-    rest = 2 * rest < most ? 2 * rest : most; /* the far end may have counted one fall more, which doubles its rest */
+    int64_t most = timers->damp_max.ns, rest = info->flaps > 0 ? cw_time_since(info->rest, info->flapped).ns : 0;
+    rest = rest > 0 ? rest : 0;               /* nor has every link that fell a time until which it rests */
+    rest = rest < most / 2 ? 2 * rest : most; /* the far end may have counted one fall more, which doubles its rest */
     bool fell = info->flaps > 0 && cw_time_since(now, info->flapped).ns <= rest + 2 * timers->dead.ns;
     return fell || still_lately(d, CW_NS(most + 2 * timers->dead.ns));
 }

@@ -1,40 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/diagnosis_asked.h"
 
+#include "ctl/finding.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 enum { TEXT = 600 };
 
-static const char *field(const struct message *m, const char *name)
-{
-    return message_get_text(m, name, "");
-}
-
-static bool is_any(const struct message *m, const char *name, const char *const *values)
-{
-    while (*values != NULL && strcmp(field(m, name), *values) != 0) {
-        values++;
-    }
-    return *values != NULL;
-}
-
 static bool is_answer(const struct message *m)
 {
-    return strcmp(field(m, "part"), "about") == 0;
+    return strcmp(finding_text(m, "part"), "about") == 0;
 }
 
 char *diagnosis_answered(const struct rows *rows)
 {
     size_t room = 1, used = 0;
     for (size_t i = 0; i < rows->count; i++) {
-        room += is_answer(rows->row[i]) ? strlen(field(rows->row[i], "server")) + 1 : 0;
+        room += is_answer(rows->row[i]) ? strlen(finding_text(rows->row[i], "server")) + 1 : 0;
     }
     char *names = calloc(room, 1);
     for (size_t i = 0; names != NULL && i < rows->count; i++) {
         if (is_answer(rows->row[i])) {
             const char *between = used > 0 ? " " : "";
-            used += (size_t)snprintf(names + used, room - used, "%s%s", between, field(rows->row[i], "server"));
+            used += (size_t)snprintf(names + used, room - used, "%s%s", between, finding_text(rows->row[i], "server"));
         }
     }
     return names;
@@ -57,7 +46,7 @@ void diagnosis_leave_asked(struct rows *rows, const char *answered)
     for (size_t i = 0; answered != NULL && i < rows->count; i++) {
         struct message *m = rows->row[i];
         char text[TEXT];
-        const char *remedy = field(m, "do"), *at = strstr(remedy, command);
+        const char *remedy = finding_text(m, "do"), *at = strstr(remedy, command);
         if (strncmp(remedy, on, sizeof on - 1) != 0 || at == NULL) {
             continue;
         }
@@ -75,10 +64,12 @@ bool diagnosis_is_said(const struct rows *rows, const struct message *finding)
 {
     static const char *const follows[] = {"silent", "resting", "unanswered", "half", "flapping", NULL};
     static const char *const causes[] = {"stalled", "held", NULL};
-    const char *of = field(finding, strcmp(field(finding, "cause"), "unanswered") == 0 ? "server" : "expected");
-    for (size_t i = 0; of[0] != '\0' && is_any(finding, "cause", follows) && i < rows->count; i++) {
+    const char *of =
+        finding_text(finding, strcmp(finding_text(finding, "cause"), "unanswered") == 0 ? "server" : "expected");
+    for (size_t i = 0; of[0] != '\0' && finding_is_any(finding, "cause", follows) && i < rows->count; i++) {
         const struct message *m = rows->row[i];
-        if (m != NULL && m != finding && is_any(m, "cause", causes) && strcmp(field(m, "server"), of) == 0) {
+        if (m != NULL && m != finding && finding_is_any(m, "cause", causes) &&
+            strcmp(finding_text(m, "server"), of) == 0) {
             return true;
         }
     }

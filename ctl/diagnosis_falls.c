@@ -1,33 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/diagnosis_falls.h"
 
+#include "ctl/finding.h"
+
 #include "base/quantity.h"
 
 #include <string.h>
 
 enum { NOTE = 4, TEXT = 600, LINKS_NAMED = 4 };
 
-static const char *field(const struct message *m, const char *name)
-{
-    return message_get_text(m, name, "");
-}
-
-static bool is(const struct message *m, const char *name, const char *value)
-{
-    return strcmp(field(m, name), value) == 0;
-}
-
-static bool same(const struct message *a, const char *x, const struct message *b, const char *y)
-{
-    return field(a, x)[0] != '\0' && strcmp(field(a, x), field(b, y)) == 0;
-}
-
 /* What a server did as a whole, of which its links fell. */
 static bool is_reason(const struct message *m)
 {
     static const char *const causes[] = {"stalled", "stalls", "restarts", "held", "left", "switched-off", "waited"};
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
-        if (is(m, "cause", causes[i])) {
+        if (finding_is(m, "cause", causes[i])) {
             return true;
         }
     }
@@ -40,13 +27,13 @@ static bool is_told(const struct rows *rows, size_t count, size_t fell)
     const struct message *f = rows->row[fell];
     for (size_t i = 0; i < count; i++) {
         const struct message *m = rows->row[i];
-        bool far = same(m, "server", f, "expected") && same(m, "link", f, "expected_port");
-        if (is(m, "part", "fell") ? far && i < fell : is(m, "part", "finding") && far) {
+        bool far = finding_same(m, "server", f, "expected") && finding_same(m, "link", f, "expected_port");
+        if (finding_is(m, "part", "fell") ? far && i < fell : finding_is(m, "part", "finding") && far) {
             return true;
         }
-        if (is(m, "part", "finding") && is_reason(m) &&
-            (same(m, "server", f, "server") || same(m, "server", f, "expected") || same(m, "expected", f, "expected") ||
-             same(m, "expected", f, "server"))) {
+        if (finding_is(m, "part", "finding") && is_reason(m) &&
+            (finding_same(m, "server", f, "server") || finding_same(m, "server", f, "expected") ||
+             finding_same(m, "expected", f, "expected") || finding_same(m, "expected", f, "server"))) {
             return true;
         }
     }
@@ -63,7 +50,7 @@ static size_t put_fall(char *text, size_t used, const struct message *m, unsigne
     }
     quantity_span_format(CW_SEC(message_get_integer(m, "ago_s", 0)), ago);
     int length = snprintf(text + used, TEXT - used, "%s%s of %s to %s (%s, last %s ago)", before > 0 ? ", " : "",
-                          field(m, "link"), field(m, "server"), field(m, "expected"), often, ago);
+                          finding_text(m, "link"), finding_text(m, "server"), finding_text(m, "expected"), often, ago);
     return used + (size_t)length < TEXT ? used + (size_t)length : TEXT - 1;
 }
 
@@ -76,12 +63,12 @@ static void tell(struct rows *rows, const char *falls, unsigned links, const str
     }
     snprintf(text, sizeof text, "%u link%s went down lately, too seldom to say why, and %s up now: %s%s", links,
              links == 1 ? "" : "s", links == 1 ? "is" : "are", falls, more);
-    message_text(m, "server", links == 1 ? field(only, "server") : "");
+    message_text(m, "server", links == 1 ? finding_text(only, "server") : "");
     message_text(m, "part", "finding");
     message_integer(m, "severity", NOTE);
     message_text(m, "cause", "fell-once");
     if (links == 1) {
-        message_text(m, "link", field(only, "link"));
+        message_text(m, "link", finding_text(only, "link"));
     }
     message_text(m, "text", text);
     message_text(m, "do", "cwctl events --all says when, and what else happened then");
@@ -95,10 +82,10 @@ void diagnose_falls(struct rows *rows)
     unsigned links = 0;
     char text[TEXT] = "";
     for (size_t i = 0; i < count; i++) {
-        servers += is(rows->row[i], "part", "about");
+        servers += finding_is(rows->row[i], "part", "about");
     }
     for (size_t i = 0; i < count && servers > 1; i++) {
-        if (!is(rows->row[i], "part", "fell") || is_told(rows, count, i)) {
+        if (!finding_is(rows->row[i], "part", "fell") || is_told(rows, count, i)) {
             continue;
         }
         if (links < LINKS_NAMED) {

@@ -1,36 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/diagnosis_near.h"
 
+#include "ctl/finding.h"
 #include "ctl/remedy.h"
 
 #include <string.h>
 
 enum { NOTE = 4 };
 
-static const char *field(const struct message *m, const char *name)
-{
-    return message_get_text(m, name, "");
-}
-
-static bool same(const struct message *a, const char *x, const struct message *b, const char *y)
-{
-    return field(a, x)[0] != '\0' && strcmp(field(a, x), field(b, y)) == 0;
-}
-
-static bool is_any(const struct message *m, const char *const *causes)
-{
-    for (; *causes != NULL; causes++) {
-        if (strcmp(field(m, "cause"), *causes) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool is_doubtful(const struct message *m)
 {
     static const char *const causes[] = {"deaf", "rests", "no-carrier", "carrier-lost", "flapping", NULL};
-    return is_any(m, causes);
+    return finding_is_any(m, "cause", causes);
 }
 
 bool diagnose_near_doubts(const struct rows *rows)
@@ -56,11 +37,12 @@ static const struct message *far_end(const struct rows *all, const struct messag
     static const char *const causes[] = {"interface-down", "interface-missing", "unconfigured", "mtu", "refused", NULL};
     for (size_t i = 0; i < all->count; i++) {
         const struct message *m = all->row[i];
-        bool end = same(m, "server", f, "expected") && same(m, "link", f, "expected_port");
-        bool own = end && is_any(m, causes) && !message_has(m, "seen");
-        bool switched = strcmp(field(m, "cause"), "switched-off") == 0 && same(m, "server", f, "expected") &&
-                        lists(field(m, "links_off"), field(f, "expected_port"));
-        if (own || (switched && strcmp(field(f, "cause"), "deaf") != 0)) {
+        bool end = finding_same(m, "server", f, "expected") && finding_same(m, "link", f, "expected_port");
+        bool own = end && finding_is_any(m, "cause", causes) && !message_has(m, "seen");
+        bool switched = strcmp(finding_text(m, "cause"), "switched-off") == 0 &&
+                        finding_same(m, "server", f, "expected") &&
+                        lists(finding_text(m, "links_off"), finding_text(f, "expected_port"));
+        if (own || (switched && strcmp(finding_text(f, "cause"), "deaf") != 0)) {
             return m;
         }
     }
@@ -72,12 +54,13 @@ static void replace(struct message *f, const struct message *m)
     static const char *const fields[] = {"server", "cause", "link", "text", "do", "where", "expected", "expected_port"};
     char text[REMEDY_TEXT];
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        snprintf(text, sizeof text, "%s", field(m, fields[i]));
+        snprintf(text, sizeof text, "%s", finding_text(m, fields[i]));
         message_text(f, fields[i], text);
     }
     message_integer(f, "severity", message_get_integer(m, "severity", NOTE));
-    if (field(m, "where")[0] != '\0' && strncmp(field(m, "do"), "on ", 3) != 0) { /* it is to be typed over there */
-        snprintf(text, sizeof text, "on %s: %s", field(m, "where"), field(m, "do"));
+    if (finding_text(m, "where")[0] != '\0' &&
+        strncmp(finding_text(m, "do"), "on ", 3) != 0) { /* it is to be typed over there */
+        snprintf(text, sizeof text, "on %s: %s", finding_text(m, "where"), finding_text(m, "do"));
         message_text(f, "do", text);
         message_text(f, "where", "");
     }
@@ -86,7 +69,7 @@ static void replace(struct message *f, const struct message *m)
 static bool is_told(const struct rows *rows, const struct message *m)
 {
     for (size_t i = 0; i < rows->count; i++) {
-        if (same(rows->row[i], "server", m, "server") && same(rows->row[i], "text", m, "text")) {
+        if (finding_same(rows->row[i], "server", m, "server") && finding_same(rows->row[i], "text", m, "text")) {
             return true;
         }
     }
@@ -117,9 +100,9 @@ const char *diagnose_refused(const struct rows *all, const char *server)
     static const char *const causes[] = {"cluster", "settings", "version", "twin", NULL};
     for (size_t i = 0; i < all->count; i++) {
         const struct message *m = all->row[i];
-        bool mtu = strcmp(field(m, "cause"), "mtu") == 0 && message_has(m, "seen");
-        if ((mtu || is_any(m, causes)) && strcmp(field(m, "expected"), server) == 0) {
-            return field(m, "text");
+        bool mtu = strcmp(finding_text(m, "cause"), "mtu") == 0 && message_has(m, "seen");
+        if ((mtu || finding_is_any(m, "cause", causes)) && strcmp(finding_text(m, "expected"), server) == 0) {
+            return finding_text(m, "text");
         }
     }
     return NULL;

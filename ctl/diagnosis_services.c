@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/diagnosis_services.h"
 
+#include "ctl/finding.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 enum { NOTE = 4, WARNING = 3, TEXT = 900, VERSIONS = 8, SERVERS_NAMED = 6 };
 
-static const char *field(const struct message *m, const char *name)
-{
-    return message_get_text(m, name, "");
-}
-
 static bool is_part(const struct message *m, const char *part)
 {
-    return strcmp(field(m, "part"), part) == 0;
+    return strcmp(finding_text(m, "part"), part) == 0;
 }
 
 static bool same(const struct message *a, const struct message *b, const char *name)
 {
-    return strcmp(field(a, name), field(b, name)) == 0;
+    return strcmp(finding_text(a, name), finding_text(b, name)) == 0;
 }
 
 /* One module of a server is also one of another: the same service, build and options. */
@@ -37,7 +34,7 @@ static const struct message *usual(const struct rows *rows, size_t count, const 
     for (size_t i = 0; i < count; i++) {
         const struct message *m = rows->row[i];
         size_t alike = 0;
-        if (!is_part(m, "service") || strcmp(field(m, "service"), service) != 0) {
+        if (!is_part(m, "service") || strcmp(finding_text(m, "service"), service) != 0) {
             continue;
         }
         run++;
@@ -57,8 +54,8 @@ static const struct message *module_of(const struct rows *rows, size_t count, co
 {
     for (size_t i = 0; i < count; i++) {
         const struct message *m = rows->row[i];
-        if (is_part(m, "service") && strcmp(field(m, "server"), server) == 0 &&
-            strcmp(field(m, "service"), service) == 0) {
+        if (is_part(m, "service") && strcmp(finding_text(m, "server"), server) == 0 &&
+            strcmp(finding_text(m, "service"), service) == 0) {
             return m;
         }
     }
@@ -83,11 +80,11 @@ static void tell(struct rows *rows, const char *server, const struct message *ow
 {
     struct message *m = message_open();
     char text[TEXT], action[TEXT], options[TEXT / 2];
-    const char *service = field(as, "service"), *file = field(as, "file");
+    const char *service = finding_text(as, "service"), *file = finding_text(as, "file");
     if (m == NULL) {
         return;
     }
-    put_options(field(as, "options"), options, sizeof options);
+    put_options(finding_text(as, "options"), options, sizeof options);
     if (own == NULL) {
         snprintf(text, sizeof text,
                  "service %s does not run on %s, and runs on %zu of %zu servers: what is sent to it there is dropped",
@@ -95,13 +92,13 @@ static void tell(struct rows *rows, const char *server, const struct message *ow
         snprintf(action, sizeof action, "on %s: cwctl services load %s%s", server, file, options);
     } else if (!same(own, as, "build")) {
         snprintf(text, sizeof text, "service %s on %s is build %s, and build %s on %zu of %zu servers", service, server,
-                 field(own, "build"), field(as, "build"), most, servers);
+                 finding_text(own, "build"), finding_text(as, "build"), most, servers);
         snprintf(action, sizeof action, "on %s: cwctl services reload %s", server, file);
     } else {
         snprintf(text, sizeof text,
                  "service %s on %s runs with other options (%.200s) than on %zu of %zu servers (%.200s)", service,
-                 server, field(own, "options")[0] != '\0' ? field(own, "options") : "none", most, servers,
-                 field(as, "options")[0] != '\0' ? field(as, "options") : "none");
+                 server, finding_text(own, "options")[0] != '\0' ? finding_text(own, "options") : "none", most, servers,
+                 finding_text(as, "options")[0] != '\0' ? finding_text(as, "options") : "none");
         snprintf(action, sizeof action, "on %s: cwctl services unload %s; the doctor then says how to load it", server,
                  service);
     }
@@ -132,13 +129,13 @@ void diagnose_services(struct rows *rows)
         servers += is_part(rows->row[i], "about");
     }
     for (size_t i = 0; i < count; i++) {
-        const char *service = field(rows->row[i], "service");
+        const char *service = finding_text(rows->row[i], "service");
         if (!is_part(rows->row[i], "service") || came_before(rows, i)) {
             continue;
         }
         const struct message *as = usual(rows, count, service, servers, &most);
         for (size_t k = 0; as != NULL && k < count; k++) {
-            const char *server = field(rows->row[k], "server");
+            const char *server = finding_text(rows->row[k], "server");
             const struct message *own = is_part(rows->row[k], "about") ? module_of(rows, count, server, service) : as;
             if (own == NULL || !is_alike(own, as)) {
                 tell(rows, server, own, as, most, servers);
@@ -158,19 +155,19 @@ struct version {
 static void count_version(struct version *version, unsigned *versions, const struct message *row)
 {
     unsigned i = 0;
-    while (i < *versions && strcmp(version[i].name, field(row, "version")) != 0) {
+    while (i < *versions && strcmp(version[i].name, finding_text(row, "version")) != 0) {
         i++;
     }
     if (i == VERSIONS) {
         return;
     }
     if (i == *versions) {
-        version[(*versions)++] = (struct version){.name = field(row, "version")};
+        version[(*versions)++] = (struct version){.name = finding_text(row, "version")};
     }
     struct version *v = &version[i];
     size_t used = strlen(v->servers);
     if (v->count < SERVERS_NAMED) {
-        snprintf(v->servers + used, TEXT - used, "%s%s", v->count > 0 ? " " : "", field(row, "server"));
+        snprintf(v->servers + used, TEXT - used, "%s%s", v->count > 0 ? " " : "", finding_text(row, "server"));
     }
     v->count++;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/silent.h"
 
+#include "ctl/finding.h"
 #include "ctl/lab.h"
 
 #include <string.h>
@@ -9,15 +10,10 @@ enum { TEXT = 400 };
 
 static const cw_span patience = CW_MS(1000);
 
-static bool is(const struct message *m, const char *name, const char *value)
-{
-    return strcmp(message_get_text(m, name, ""), value) == 0;
-}
-
 /* The server of which the row says that nobody hears it, or that it did not answer; NULL: it says nothing like that. */
 static const char *silent_of(const struct message *m)
 {
-    if (is(m, "part", "finding") && is(m, "cause", "server-down")) {
+    if (finding_is(m, "part", "finding") && finding_is(m, "cause", "server-down")) {
         return message_get_text(m, "expected", NULL);
     }
     return message_get_integer(m, "unanswered", 0) != 0 ? message_get_text(m, "server", NULL) : NULL;
@@ -75,7 +71,7 @@ static void look(struct rows *rows, size_t i, size_t count, const char *path)
     for (; i < count; i++) {
         struct message *m = rows->row[i];
         const char *silent = silent_of(m);
-        if (silent != NULL && strcmp(silent, server) == 0 && is(m, "cause", "server-down")) {
+        if (silent != NULL && strcmp(silent, server) == 0 && finding_is(m, "cause", "server-down")) {
             tell(m, server, answers);
         }
     }

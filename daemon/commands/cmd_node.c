@@ -7,6 +7,7 @@
 #include "base/histogram.h"
 #include "base/quantity.h"
 #include "cubeway/version.h"
+#include "daemon/host/picture.h"
 #include "daemon/host/transit.h"
 
 #include <errno.h>
@@ -29,36 +30,6 @@ static int64_t number_outside(void)
 
 /* ---- status ------------------------------------------------------------------------------------------------------ */
 
-static const char *state_of(struct host_server *s, cw_time now)
-{
-    struct linkstate *ls = node_linkstate(s->node);
-    const struct record *own = ls_record(ls, node_self(s->node));
-    if (own != NULL && (own->flags & RECORD_LEAVING)) {
-        return "leaving";
-    }
-    if (!ls_active(ls)) {
-        return "joining";
-    }
-    return ls_serving(ls, now) ? "serving" : "fenced";
-}
-
-static uint64_t all_drops(const struct node *n)
-{
-    uint64_t sum = 0;
-    for (unsigned cause = 0; cause < CW_DROP_COUNT; cause++) {
-        sum += node_drops(n, (cw_drop)cause);
-    }
-    return sum;
-}
-
-static void note_forwarded(void *context, const char *group, const char *name, uint64_t value)
-{
-    uint64_t *forwarded = context;
-    if (strcmp(group, "node") == 0 && strcmp(name, "forwarded") == 0) {
-        *forwarded = value;
-    }
-}
-
 static void tell_holds(struct request *r, const struct host_holds *holds, cw_time now)
 {
     if (holds->count > 0) {
@@ -80,12 +51,10 @@ static bool tell_status(struct request *r, struct host_server *s, cw_time now)
     struct linkstate *ls = node_linkstate(s->node);
     struct node_tally tally = node_tally(s->node);
     cw_links missing = torus_links(t) & (cw_links)~ls_live_links(ls);
-    uint64_t forwarded = 0;
     char dims[QUANTITY_TEXT];
-    node_counters(s->node, note_forwarded, &forwarded);
     quantity_dims_format(torus_dims(t), dims);
     request_server(r, "server", s->self);
-    request_text(r, "state", state_of(s, now));
+    request_text(r, "state", picture_state(s, now));
     request_text(r, "name", config->name);
     request_integer(r, "cluster", config->cluster);
     request_text(r, "torus", dims);
@@ -100,8 +69,8 @@ static bool tell_status(struct request *r, struct host_server *s, cw_time now)
     request_integer(r, "view", (int64_t)ls_epoch(ls));
     request_integer(r, "made", (int64_t)tally.made);
     request_integer(r, "delivered", (int64_t)tally.delivered);
-    request_integer(r, "forwarded", (int64_t)forwarded);
-    request_integer(r, "dropped", (int64_t)all_drops(s->node));
+    request_integer(r, "forwarded", (int64_t)picture_forwarded(s));
+    request_integer(r, "dropped", (int64_t)picture_drops(s));
     request_integer(r, "inside", (int64_t)node_packets_inside(s->node));
     request_integer(r, "services", host_service_count(h));
     request_integer(r, "mtu", host_mtu(h));
@@ -207,17 +176,6 @@ static void tell_neighbour(struct request *r, const struct linkstate *ls, cw_lin
     }
 }
 
-static const char *state_of_link(const struct host_link *l, const struct ls_link_info *info)
-{
-    struct shim_info shim;
-    if (l->shim == NULL) {
-        return "no-interface";
-    }
-    shim_info(l->shim, &shim);
-    bool awaited = strstr(shim.state, "no such interface") != NULL || strstr(shim.state, "is gone") != NULL;
-    return !l->carrier && awaited ? "awaited" : info->state;
-}
-
 static void tell_link(struct request *r, struct host_server *s, cw_link link, cw_time now)
 {
     struct ls_link_info info;
@@ -230,7 +188,7 @@ static void tell_link(struct request *r, struct host_server *s, cw_link link, cw
         return;
     }
     request_server(r, "neighbour", info.expected);
-    request_text(r, "state", state_of_link(&s->link[link], &info));
+    request_text(r, "state", picture_link_state(s, link));
     request_flag(r, "up", info.committed);
     request_flag(r, "carrier", s->link[link].shim != NULL && s->link[link].carrier);
     if (info.heard.any) {

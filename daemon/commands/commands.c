@@ -20,6 +20,7 @@ static const struct request_command commands[] = {
     {"servers", "", "", "every server of the torus as seen from here", 0, 0, cmd_servers},
     {"wiring", "", "all", "which cable should go where, and what is seen", 0, 0, cmd_wiring},
     {"doctor", "", "all", "what is wrong, by cause, and what to do", 0, 0, cmd_doctor},
+    {"picture", "", "all", "what a picture of the torus shows: servers, and what links carry", 0, 0, cmd_picture},
     {"events", "", "all follow after_us", "what has happened, in order, and what happens", 0, 0, cmd_events},
     {"key-explain", "KEY", "dead job heirs", "who is responsible for a key, and who would be", 1, 1, cmd_key_explain},
     {"ping", "to SERVER | key KEY | all | far", "count interval_us size timeout_us rows job", "round trips", 1, 20,

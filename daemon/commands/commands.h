@@ -95,6 +95,8 @@ void cmd_trace(struct request *r);
 void cmd_doctor(struct request *r);
 /* cmd_drain.c */
 void cmd_drain(struct request *r);
+/* cmd_picture.c */
+void cmd_picture(struct request *r);
 /* cmd_events.c */
 void cmd_events(struct request *r);
 /* cmd_daemon.c */

@@ -3,6 +3,7 @@
 
 #include "daemon/host/events.h"
 #include "daemon/host/internal.h"
+#include "daemon/host/picture.h"
 
 /* Rows from the one with number `from` on, counted from 0, go to the writer until it is full. */
 struct page {
@@ -74,6 +75,9 @@ static uint64_t write_rows(void *context, cw_coord self, unsigned topic, uint64_
     }
     if (topic == INQUIRY_EVENTS) {
         return write_events(h, from, out);
+    }
+    if (topic == INQUIRY_PICTURE) {
+        picture_tell(s, host_now(h), &reader);
     }
     if (topic == INQUIRY_DOCTOR && h->doctor != NULL) {
         (void)h->doctor(s, &reader);

@@ -262,15 +262,16 @@ static void go_on(struct run *run)
 
 static int read_topic(cw_request *r, int argc, const char *const *argv, unsigned *topic)
 {
-    static const char *const names[] = {[INQUIRY_DOCTOR] = "doctor", [INQUIRY_EVENTS] = "events"};
-    for (unsigned i = INQUIRY_DOCTOR; argc >= 2 && i <= INQUIRY_EVENTS; i++) {
+    static const char *const names[] = {
+        [INQUIRY_DOCTOR] = "doctor", [INQUIRY_EVENTS] = "events", [INQUIRY_PICTURE] = "picture"};
+    for (unsigned i = INQUIRY_DOCTOR; argc >= 2 && i <= INQUIRY_PICTURE; i++) {
         if (strcmp(argv[0], "about") == 0 && strcmp(argv[1], names[i]) == 0) {
             *topic = i;
             return 0;
         }
     }
-    return refuse_request(r, "commands are about doctor, about events; not: '%s %s'", argc > 0 ? argv[0] : "",
-                          argc > 1 ? argv[1] : "");
+    return refuse_request(r, "commands are about doctor, about events, about picture; not: '%s %s'",
+                          argc > 0 ? argv[0] : "", argc > 1 ? argv[1] : "");
 }
 
 static int inquiry_command(cw_svc *s, void *state, cw_request *r, int argc, const char *const *argv)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * inquiry.h - the service that asks the daemons of other servers what an operator wants to know of them: findings of
- * the doctor, events. It carries rows, and knows none of their meanings.
+ * the doctor, events, what a picture of the torus shows. It carries rows, and knows none of their meanings.
  *
  * The program offers a struct inquiry_host to cw_find() under INQUIRY_HOST_NAME, version INQUIRY_HOST_VERSION: it says
  * what there is to say of a server. Without it this server answers with nothing.
@@ -25,7 +25,7 @@ enum { INQUIRY_JOB = 14, INQUIRY_PORT = 0 };
 #define INQUIRY_HOST_NAME "inquiry"
 enum { INQUIRY_HOST_VERSION = 1 };
 
-enum inquiry_topic { INQUIRY_DOCTOR = 1, INQUIRY_EVENTS = 2 };
+enum inquiry_topic { INQUIRY_DOCTOR = 1, INQUIRY_EVENTS = 2, INQUIRY_PICTURE = 3 };
 
 struct inquiry_host {
     size_t size; /* of this struct, as the host knows it */

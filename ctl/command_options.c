@@ -50,6 +50,8 @@ static const struct arguments_option options[] = {
     {"network", ARGUMENTS_TEXT, NULL, false, "NAME", "another network than the one that is built in (ip)"},
     {"apply", ARGUMENTS_FLAG, NULL, false, "", "load the rules and set the sysctls now"},
     {"device", ARGUMENTS_TEXT, NULL, false, "NAME", "the device that leads outside (gateway_device)"},
+    {"full", ARGUMENTS_TEXT, NULL, false, "RATE",
+     "what counts as a full cable, as 1gbit (the busiest one, or 1 Mbit/s)"},
     {"last", ARGUMENTS_NUMBER, NULL, false, "N", "of the past, only the last N"},
     {"labels", ARGUMENTS_FLAG, NULL, false, "", "labels for both ends of each cable"},
     {"force", ARGUMENTS_FLAG, "force", false, "", "leave, whatever stands against it"},
@@ -126,6 +128,7 @@ const char *commands_option_help(const struct command *c, const struct arguments
         {"drops", "all", "show causes of which nothing was dropped, too"},
         {"wiring", "all", "show every cable of the torus, not only those of this server"},
         {"doctor", "all", "ask every server in view, and put together what they say"},
+        {"watch", "every", "draw it again every TIME (1s)"},
         {"events", "all", "show the events of every server in view, not only those of this daemon"},
     };
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {

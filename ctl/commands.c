@@ -305,6 +305,20 @@ static const struct command table[] = {
      "Rates over the last interval (that of --watch; 1 s): packets made, delivered and dropped a second, and the "
      "traffic of each link.",
      "  cwctl top\n  cwctl --server all top --watch 500ms --rounds 10", "", 0, 0, NULL, NULL, NULL, run_top},
+    {"watch", "", "the whole torus, drawn again and again: servers, what cables carry, keys, events",
+     "The planes of the torus side by side (z), x to the right, y downwards. Each server has a sign for its state, "
+     "each "
+     "cable one for what it carries; the line below the planes explains those of cables. Servers: X down, ? feared "
+     "(away, "
+     "and perhaps alive), - left, > leaving, + joining, ! fenced, z silent (in view, without an answer). Keys: arrows, "
+     "< "
+     "and > select a server; t follows a key: H is its home, R its root where that is another, 1 2 .. its next heirs, "
+     "and "
+     "arrows show the way of a packet from here; [ and ] go back and forth in time, space stands still, Esc forgets, q "
+     "ends. In a lab of cwlab also k kills the server that is selected, r restores it, c cuts and m mends one of its "
+     "cables. Elsewhere than on a terminal one picture is printed, after one interval.",
+     "  cwctl watch\n  cwctl watch --every 200ms --full 1gbit\n  cwctl watch --json | jq 'select(.bits_per_s > 1e6)'",
+     "every full", 0, 0, "picture", NULL, NULL, run_watch},
     {"capture", "LINK FILE", "frames of a link into a file that Wireshark opens",
      "Captures both directions, until --count, q or Ctrl-C. Wireshark decodes the frames with cubeway.lua. FILE - is "
      "standard output.",

@@ -187,6 +187,7 @@ int run_drain(struct call *call);
 int run_leave(struct call *call);
 int run_plan(struct call *call);
 int run_top(struct call *call);
+int run_watch(struct call *call);
 int run_capture(struct call *call);
 int run_job_list(struct call *call);
 int run_job_show(struct call *call);

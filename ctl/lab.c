@@ -71,6 +71,12 @@ static void take(void *context, struct message *row)
     message_close(row);
 }
 
+static void pass_over(void *context, struct message *row)
+{
+    (void)context;
+    message_close(row);
+}
+
 /* -ECONNREFUSED: the lab has no keeper. */
 static int ask_keeper(struct place *place)
 {
@@ -95,6 +101,28 @@ bool lab_daemon_runs(const char *path, const char *server)
     }
     snprintf(place.daemon, sizeof place.daemon, "%s", server);
     return ask_keeper(&place) == 0 && place.alive;
+}
+
+int lab_order(const char *path, const char *command, int argc, const char *const *argv, char why[static CLIENT_WHY])
+{
+    struct place place;
+    struct client *keeper;
+    if (!is_of_lab(path, &place)) {
+        snprintf(why, CLIENT_WHY, "this daemon is of no lab: only cwlab's servers are killed and restored from here");
+        return -ENOENT;
+    }
+    int rc = client_open(&keeper, place.keeper, why);
+    if (rc < 0) {
+        return rc;
+    }
+    struct request_draft *request = request_draft_open(command, NULL);
+    for (int i = 0; i < argc; i++) {
+        request_draft_word(request, argv[i]);
+    }
+    rc = client_ask(keeper, request, keeper_patience, pass_over, NULL, why);
+    request_draft_close(request);
+    client_close(keeper);
+    return rc;
 }
 
 static int refuse(const struct place *place, int rc, bool keeps, char why[static CLIENT_WHY])

@@ -20,6 +20,13 @@ extern const char lab_of_one_process[];
  */
 CW_MUST_CHECK int lab_client_open(struct client **out, const char *path, cw_span patience, char why[static CLIENT_WHY]);
 
+/*
+ * Orders the keeper of that socket's lab to do something, as cwlab does: "fail", "restore", "link" .. with its words.
+ * 0: done. -ENOENT: the socket is of no lab; otherwise -errno; why says what is wrong.
+ */
+CW_MUST_CHECK int lab_order(const char *path, const char *command, int argc, const char *const *argv,
+                            char why[static CLIENT_WHY]);
+
 /* The keeper of that socket's lab says that the daemon of this server runs. False also: the socket is of no lab. */
 bool lab_daemon_runs(const char *path, const char *server);
 

@@ -107,7 +107,7 @@ static int check(const struct command *c, const struct arguments *a, int used)
 /* q ends what goes on for ever; a command that is done once leaves the terminal's keys alone. */
 static void begin_keys(struct call *call, struct keys *keys)
 {
-    bool lasts = call->command->run == run_top || call->command->run == run_capture;
+    bool lasts = call->command->run == run_top || call->command->run == run_watch || call->command->run == run_capture;
     *keys = (struct keys){.on = false};
     bool again = call->arguments->watch || call_given(call, "every") != NULL;
     if (lasts || again || call_given(call, "follow") != NULL) {

@@ -22,6 +22,13 @@ struct keys {
  * only waits. The terminal must get back its settings by keys_end().
  */
 void keys_begin(struct keys *k);
+/* Keys that are no character. */
+enum { KEYS_NONE = 0, KEYS_END = -1, KEYS_UP = 0x100, KEYS_DOWN, KEYS_LEFT, KEYS_RIGHT, KEYS_ESCAPE, KEYS_RUBOUT };
+/*
+ * Waits so long, or until a signal comes, and gives the key that was pressed: its byte, or one of the above. KEYS_NONE:
+ * none was. KEYS_END: standard input has ended.
+ */
+int keys_read(struct keys *k, cw_span span);
 /* Waits so long, or until a signal comes. True: q was pressed, or standard input has ended. */
 bool keys_wait(struct keys *k, cw_span span);
 void keys_end(struct keys *k);

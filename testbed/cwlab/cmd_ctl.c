@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* asprintf */
-/* cmd_ctl.c - cwctl for the daemons of a lab: ctl, capture. */
+/* cmd_ctl.c - cwctl for the daemons of a lab: ctl, capture, watch. */
 #include "testbed/cwlab/command.h"
 #include "testbed/cwlab/lend.h"
 #include "testbed/cwlab/remember.h"
@@ -250,4 +250,95 @@ const struct program_command command_capture = {
     .example = "  cwlab capture 0,0,0 +x link.pcapng --count 100\n"
                "  tshark -X lua_script:tools/wireshark/cubeway.lua -r link.pcapng",
     .run = capture,
+};
+
+/* ---- watch ------------------------------------------------------------------------------------------------------- */
+
+static void note_first_living(void *context, const struct message *row)
+{
+    struct target *t = context;
+    const char *server = message_get_text(row, "server", ""), *state = message_get_text(row, "state", "");
+    cw_coord c = {0, 0, 0};
+    bool one = torus_parse(&t->lab.torus, server, strlen(server), &c) == 0;
+    if (t->count == 0 && strcmp(state, "dead") != 0 && (one || t->lab.driver == LAB_PROCESS)) {
+        t->who[torus_id(&t->lab.torus, c)] = true;
+        t->count = 1;
+    }
+}
+
+/* The server that is looked through: the one that is named, or the first that lives. PROGRAM_GO, or the exit code. */
+static int choose_window(const struct program_command *self, struct option_words *words, struct target *t)
+{
+    if (words->count > 1) {
+        return program_refuse(self, "expected one server to look through, as 0,1,2, or none");
+    }
+    if (words->count == 1) {
+        t->server = words->word;
+        t->servers = 1;
+        t->count = 1;
+        return target_mark(&t->lab.torus, words->word[0], t->who) == 1
+                   ? PROGRAM_GO
+                   : program_refuse(self, "expected one server of the torus, as 0,1,2; found '%s'", words->word[0]);
+    }
+    int code = command_keeper(self, &t->lab, "status", 0, NULL, note_first_living, t);
+    if (code == 0 && t->count == 0) {
+        return program_refuse(self, "all servers of lab %s are dead", t->lab.name);
+    }
+    return code == 0 ? PROGRAM_GO : code;
+}
+
+static int watch(const struct program_command *self, int argc, char **argv)
+{
+    static char word[] = "watch", every_word[] = "--every", full_word[] = "--full", json_word[] = "--json";
+    const char *name = NULL, *every = NULL, *full = NULL;
+    bool json = false;
+    struct option_words words;
+    struct target t = {.count = 0};
+    const struct option option[] = {
+        {"name", OPTION_TEXT, &name, "LAB", "which lab; not needed while there is only one", false},
+        {"every", OPTION_TEXT, &every, "TIME", "draw it again every TIME, from 50ms on (1s)", false},
+        {"full", OPTION_TEXT, &full, "RATE", "what counts as a full cable, as 1gbit (the busiest one)", false},
+        {"json", OPTION_FLAG, &json, NULL, "print one look in JSON: an object for each server and each link", false},
+    };
+    char *line[6];
+    int n = 0;
+    int code = program_options(self, option, sizeof option / sizeof *option, argc, argv, &words);
+    if (code == PROGRAM_GO) {
+        code = command_lab(self, name, &t.lab);
+    }
+    if (code != PROGRAM_GO) {
+        return code;
+    }
+    t.named = name != NULL;
+    t.who = calloc(t.lab.torus.servers, sizeof *t.who);
+    CHECK(t.who != NULL);
+    code = choose_window(self, &words, &t);
+    line[n++] = word;
+    if (every != NULL) {
+        line[n++] = every_word;
+        line[n++] = (char *)(uintptr_t)every;
+    }
+    if (full != NULL) {
+        line[n++] = full_word;
+        line[n++] = (char *)(uintptr_t)full;
+    }
+    if (json) {
+        line[n++] = json_word;
+    }
+    code = code == PROGRAM_GO ? run_cwctl(self, &t, line, n) : code;
+    free(t.who);
+    return code;
+}
+
+const struct program_command command_watch = {
+    .program = &program_cwlab,
+    .name = "watch",
+    .summary = "the whole lab, drawn again and again; keys kill and restore servers, cut cables, follow a key",
+    .words = "[SERVER] [options]",
+    .text =
+        "Looks through the daemon of the server that is named, or of the first that lives: cwctl watch --help says\n"
+        "what the signs and the keys mean.",
+    .example = "  cwlab watch\n"
+               "  cwlab watch 0,0,1 --every 200ms",
+    .run = watch,
 };

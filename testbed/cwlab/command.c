@@ -8,17 +8,16 @@
 #include <unistd.h>
 
 static const struct program_command *const commands[] = {
-    &command_up,   &command_down,    &command_status, &command_list,  &command_pingall,
-    &command_fail, &command_restore, &command_leave,  &command_pause, &command_link,
-    &command_loss, &command_churn,   &command_ctl,    &command_exec,  &command_shell,
-    &command_logs, &command_capture, &command_judge,  &command_run,   &command_rescale,
-    NULL,
+    &command_up,      &command_down,    &command_status, &command_list, &command_pingall, &command_fail,
+    &command_restore, &command_leave,   &command_pause,  &command_link, &command_loss,    &command_churn,
+    &command_ctl,     &command_exec,    &command_shell,  &command_logs, &command_capture, &command_judge,
+    &command_run,     &command_rescale, &command_watch,  NULL,
 };
 
 #define EXIT_CODES                                                                                                \
     "Exit codes: 0 all is well; 1 done, and not as it should be; 2 wrong usage, or not possible here; 3 no such " \
     "lab.\n"                                                                                                      \
-    "exec, shell, ctl and capture give the code of the program that they ran."
+    "exec, shell, ctl, capture and watch give the code of the program that they ran."
 
 const struct program program_cwlab = {
     .name = "cwlab",

@@ -17,7 +17,8 @@ enum { EXIT_NO_LAB = 3 };
 extern const struct program program_cwlab;
 extern const struct program_command command_up, command_down, command_status, command_list, command_pingall,
     command_fail, command_restore, command_leave, command_pause, command_link, command_loss, command_churn, command_ctl,
-    command_exec, command_shell, command_logs, command_capture, command_judge, command_run, command_rescale;
+    command_exec, command_shell, command_logs, command_capture, command_judge, command_run, command_rescale,
+    command_watch;
 
 /*
  * The lab of this name; NULL: the one that CWLAB_NAME names in the environment, or else the only lab that lives.

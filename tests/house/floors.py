@@ -19,6 +19,7 @@ SCENARIO, CAPTURE, CONF, HOSTS = "scenario", "formats/capture", "formats/conf", 
 SEAL, JOBFILE = "formats/seal", "formats/jobfile"
 MESSAGE, COMMANDLINE = "formats/message", "formats/commandline"
 SIMULATOR, CWSIM, CTL, TESTBED, CWLAB = "simulator", "simulator/cwsim", "ctl", "testbed", "testbed/cwlab"
+WATCH = "ctl/watch"
 DAEMON, CONFIG, CONTROL, HOST = "daemon", "daemon/config", "daemon/control", "daemon/host"
 DOCTOR, DAEMON_COMMANDS, LISTENERS = "daemon/doctor", "daemon/commands", "daemon/listeners"
 
@@ -103,7 +104,8 @@ FOLDERS = (
     Folder(LISTENERS, 5, LISTENERS, (CONTRACTS, BASE, MEMCACHED, TUNNEL_PACKET, TUNNEL, CONTROL, HOST), False),
     Folder(DAEMON, 5, DAEMON,
            (CONTRACTS, BOOT, SHIM, COMMANDLINE, SERVICE_LIST, CONFIG, HOST, DAEMON_COMMANDS, LISTENERS), False),
-    Folder(CTL, 5, CTL, (CONTRACTS, BASE, CAPTURE, COMMANDLINE, HOSTS, SEAL, JOBFILE, MESSAGE), False),
+    Folder(WATCH, 5, WATCH, (CONTRACTS, KEYSPACE, BASE, COMMANDLINE, MESSAGE), False),
+    Folder(CTL, 5, CTL, (CONTRACTS, BASE, WATCH, CAPTURE, COMMANDLINE, HOSTS, SEAL, JOBFILE, MESSAGE), False),
     Folder(TESTBED, 5, TESTBED,
            (*GROUND, LINKSTATE, NMU, SEAL, JOBFILE, MESSAGE, BENCH, SERVICE_LIST, SCENARIO), False),
     Folder(CWLAB, 5, CWLAB, (CONTRACTS, BASE, WIRE, COMMANDLINE, HOSTS, MESSAGE, TUNNEL_PACKET, TUNNEL,

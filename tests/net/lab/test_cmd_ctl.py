@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import shlex
 import shutil
 
@@ -36,6 +37,18 @@ class Ctl(lab_kit.Case):
             said = run("ctl", "1,1,1", "status", "--name", "other", code=3).stderr
             self.assertIn("there is no lab 'other'; there is lab\n", said)
             run("down")
+
+    def test_watch(self):
+        """One look, through the first server that lives; keys are in net.cmd_watch."""
+        self.up("2x2x1")
+        run("fail", "0,0,0")
+        lab_kit.until("the death is seen", lambda: re.search(
+            r"^2x2x1 .*  1 down  3 serving$.*X", run("watch", "--every", "100ms").stdout, re.S | re.M))
+        rows = [json.loads(line) for line in run("watch", "1,1,0", "--json", "--full", "1gbit").stdout.splitlines()]
+        self.assertEqual([row["state"] for row in rows if "link" not in row],
+                         ["down", "serving", "serving", "serving"])
+        self.assertIn("expected one server", run("watch", "all", code=2).stderr)
+        self.assertIn("expected one server", run("watch", "0,0,0", "0,1,0", code=2).stderr)
 
     def test_several_servers_at_once(self):
         for driver in "netns", "process":

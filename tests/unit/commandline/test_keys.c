@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -49,6 +50,41 @@ static int press(void)
     return tcgetattr(0, &now) == 0 && (now.c_lflag & (ICANON | ECHO)) == (ICANON | ECHO) ? 0 : 4;
 }
 
+/* Letters, arrows as terminals send them, an escape alone, and the key that takes a letter back. */
+static int read_keys(void)
+{
+    static const struct {
+        const char *bytes;
+        int key;
+    } cases[] = {{"t", 't'},
+                 {"\033[A", KEYS_UP},
+                 {"\033OB", KEYS_DOWN},
+                 {"\033[C", KEYS_RIGHT},
+                 {"\033[D", KEYS_LEFT},
+                 {"\033", KEYS_ESCAPE},
+                 {"\177", KEYS_RUBOUT},
+                 {"\n", '\n'}};
+    struct keys k;
+    keys_begin(&k);
+    if (!k.on || keys_read(&k, CW_MS(1)) != KEYS_NONE) {
+        return 1;
+    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t length = strlen(cases[i].bytes);
+        if (write(here, cases[i].bytes, length) != (ssize_t)length || keys_read(&k, CW_SEC(60)) != cases[i].key) {
+            return 10 + (int)i;
+        }
+    }
+    keys_end(&k);
+    return 0;
+}
+
+START_TEST(keys_have_names)
+{
+    ck_assert_int_eq(in_terminal(read_keys), 0);
+}
+END_TEST
+
 START_TEST(q_ends_it)
 {
     ck_assert_int_eq(in_terminal(press), 0);
@@ -67,5 +103,6 @@ START_TEST(without_a_terminal)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(q_ends_it), SUITE_TEST(without_a_terminal)};
+static const struct suite_test tests[] = {SUITE_TEST(q_ends_it), SUITE_TEST(keys_have_names),
+                                          SUITE_TEST(without_a_terminal)};
 SUITE_MAIN("keys", tests)

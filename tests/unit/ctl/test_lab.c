@@ -97,9 +97,23 @@ START_TEST(a_daemon_of_a_lab)
 }
 END_TEST
 
+START_TEST(orders_to_the_keeper)
+{
+    static const char *const says[] = {
+        "{\"id\":1,\"row\":{\"server\":\"1,0,2\"}}\n{\"id\":1,\"done\":true,\"rc\":0}\n",
+        NULL,
+    };
+    static const char *const words[] = {"1,0,2"};
+    begin(says);
+    ck_assert_int_eq(lab_order(path, "fail", 1, words, why), 0);
+    end();
+    ck_assert_int_eq(lab_order("/nonexistent/d.sock", "fail", 1, words, why), -ENOENT);
+    ck_assert_ptr_nonnull(strstr(why, "of no lab"));
+}
+END_TEST
+
 static const struct suite_test tests[] = {
-    SUITE_TEST(a_dead_daemon),          SUITE_TEST(a_daemon_that_does_not_open_its_socket),
-    SUITE_TEST(a_lab_without_a_keeper), SUITE_TEST(outside_of_labs),
-    SUITE_TEST(a_daemon_of_a_lab),
+    SUITE_TEST(orders_to_the_keeper),   SUITE_TEST(a_dead_daemon),   SUITE_TEST(a_daemon_that_does_not_open_its_socket),
+    SUITE_TEST(a_lab_without_a_keeper), SUITE_TEST(outside_of_labs), SUITE_TEST(a_daemon_of_a_lab),
 };
 SUITE_MAIN("lab", tests)

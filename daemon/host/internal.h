@@ -43,11 +43,11 @@ enum {
     HOST_SERVICES = 32,      /* a node runs no more */
     HOST_OBJECTS = 7,        /* that the parts of the host may offer, together */
     HOST_SMALL_PACKET = 256, /* bytes of a small packet: received frames that fit are copied into one */
-    HOST_RECEIVES = 8,       /* batches received from one link in a turn */
-    HOST_PULLS = 64,         /* frames that one server sends in a turn: while it sends, it does not hear */
+    HOST_PULLS = 64,         /* frames that one server sends in a turn, or as many as it has heard */
     HOST_STALL_MS = 5,       /* a tick that is this late waits until what came in meanwhile is heard (semantics 4.6) */
     HOST_STALL_TURNS = 4, /* but for this many turns at most: in a flood there is always more, and hellos must leave */
-    HOST_LEAVE_MS = 3000, /* an orderly end takes no longer */
+    HOST_STALL_RECEIVES = 8, /* batches that are then received from each link */
+    HOST_LEAVE_MS = 3000,    /* an orderly end takes no longer */
 };
 
 struct book;
@@ -105,6 +105,7 @@ struct pump_server {
     cw_links owed;          /* what host_after() was told since the last turn */
     cw_links stream;        /* links with a descriptor for data that gave frames when the server was served last */
     cw_link turn;           /* the link that was given a frame last */
+    unsigned heard;         /* frames received in this turn */
     unsigned stalled;       /* turns for which the tick has waited for frames to be heard */
     struct heap_entry wake; /* among host.wakes */
 };

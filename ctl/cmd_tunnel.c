@@ -84,6 +84,7 @@ static void show_state(const struct call *call, const struct message *state, con
         {"gateway", "is a gateway", TABLE_TEXT},
         {"gateways_near", "gateways that are nearest", TABLE_COUNT},
         {"mtu", "MTU", TABLE_COUNT},
+        {"multicast", "packets to many", TABLE_TEXT},
         {"waiting", "waiting packets", TABLE_COUNT},
         {"waiting_bytes", "waiting bytes", TABLE_BYTES},
         {"sent", "sent packets", TABLE_SHORT},

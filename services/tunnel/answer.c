@@ -71,6 +71,7 @@ static int command_status(const struct tunnel *t, cw_request *r)
     tell_subnet(r, "subnet6", t, 6);
     tell_gateway(r, t);
     cw_request_int(r, "mtu", t->mtu);
+    cw_request_text(r, "multicast", t->many.user != NULL ? "yes" : "no");
     cw_request_int(r, "waiting", t->flows.packets);
     cw_request_int(r, "waiting_bytes", (int64_t)t->flows.bytes);
     cw_request_int(r, "sent", (int64_t)out->sent);

@@ -11,6 +11,7 @@
 #include "services/tunnel/icmp.h"
 #include "services/tunnel/join.h"
 #include "services/tunnel/longer.h"
+#include "services/tunnel/many.h"
 #include "services/tunnel/neighbour.h"
 #include "services/tunnel/packet/cause.h"
 #include "services/tunnel/strands.h"
@@ -34,6 +35,9 @@ enum tunnel_count {
     COUNT_FULL,
     COUNT_CODEL,
     COUNT_DOOR,
+    COUNT_MANY_SENT,
+    COUNT_MANY_CAME,
+    COUNT_MANY_OVER,
     TUNNEL_COUNTS,
 };
 
@@ -69,6 +73,7 @@ struct tunnel {
     uint64_t dropped[TUNNEL_CAUSES];
     cw_histogram *lateness;
     struct icmp_rate rate;
+    struct many many;
     /* A server with other subnets was told of, and when. */
     bool unlike;
     cw_time unlike_at;

@@ -279,6 +279,10 @@ void leave_read(struct tunnel *t, const uint8_t *head, uint8_t *packet, size_t l
         return;
     }
     cause = judge_read(&t->plan, t->self, &p, &to);
+    if (cause == TUNNEL_MULTICAST) {
+        many_send(t, &p, &offload);
+        return;
+    }
     uint64_t hash = cause == TUNNEL_GOOD ? flow_hash(&p) : 0;
     if (cause == TUNNEL_GOOD && to == CW_SERVER_NONE) {
         to = gateways_pick(&t->gateways, hash);

@@ -30,6 +30,9 @@ static const struct metric counts[TUNNEL_COUNTS] = {
     [COUNT_FULL] = {"full", "Packets dropped because the queues were full, or there was no memory."},
     [COUNT_CODEL] = {"codel", "Packets dropped because their flow's queue did not empty, and could not be marked."},
     [COUNT_DOOR] = {"door", "Packets for programs on this server that the device did not take."},
+    [COUNT_MANY_SENT] = {"many_sent", "Packets to many (multicast, broadcast) sent to all servers of the network."},
+    [COUNT_MANY_CAME] = {"many_came", "Packets to many that came from other servers."},
+    [COUNT_MANY_OVER] = {"many_over", "Packets to many dropped here: above 1,000 a second, or no room to send them."},
 };
 
 void tunnel_drop(struct tunnel *t, enum tunnel_cause cause)
@@ -113,6 +116,7 @@ static void detach(struct tunnel *t)
     if (t->attached) {
         cw_poll_links(t->s, CW_PLACE_MAIN, CW_LINKS_NONE);
         cw_poll_links(t->s, CW_PLACE_BACKGROUND, CW_LINKS_NONE);
+        many_close(t);
         leave_close(t);
         come_close(t);
         free(t->neighbours);
@@ -153,8 +157,10 @@ static int api_attach(cw_svc *s, const struct tunnel_door *door)
     if (rc < 0) {
         free(t->neighbours);
         t->neighbours = NULL;
+        return rc;
     }
-    return rc;
+    many_open(t);
+    return 0;
 }
 
 static void api_read(cw_svc *s, const uint8_t *head, uint8_t *packet, size_t length)
@@ -266,6 +272,7 @@ static int open_service(cw_svc *s, void *state)
     t->device = t->device != NULL ? t->device : TUNNEL_DEVICE;
     int rc = read_flag(s, "force");
     rc = rc < 0 ? rc : read_flag(s, "ethernet");
+    rc = rc < 0 ? rc : many_read(s, &t->many);
     rc = rc < 0 ? rc : read_plan(s, t);
     rc = rc < 0 ? rc : read_spread(s, t);
     rc = rc < 0 ? rc : read_mtu(s, t);

@@ -55,6 +55,7 @@ START_TEST(options)
         {"cluster=7x", NULL},
         {"cluster=4294967296", NULL},
         {"spread=all", NULL},
+        {"multicast=some", NULL},
         {"spread=disjointed", NULL},
         {"spread=disjoint ", NULL},
         {"spread=", NULL},

@@ -37,6 +37,11 @@ struct pump {
     struct host_watch *watches;
 };
 
+struct outside *host_outside(struct host *h)
+{
+    return &h->pump->outside;
+}
+
 struct event_base *host_base(struct host *h)
 {
     return h->pump->outside.base;

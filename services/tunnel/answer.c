@@ -257,6 +257,26 @@ static int command_hosts(const struct tunnel *t, cw_request *r)
     return 0;
 }
 
+/* For a forwarder elsewhere, in the kernel one day: what a piece needs to go on, which is its server alone. */
+static int command_next_hops(const struct tunnel *t, cw_request *r)
+{
+    bool first = true;
+    for (cw_server server = 0; server < t->servers; server++) {
+        const cw_coord c = cw_server_coord(t->s, server);
+        if (server == t->self || !cw_reachable(t->s, c)) {
+            continue;
+        }
+        if (!first) {
+            cw_request_row(r);
+        }
+        first = false;
+        tell_server(r, "server", c);
+        cw_request_int(r, "id", server);
+        tell_links(r, "links", cw_links_to(t->s, c));
+    }
+    return 0;
+}
+
 /* ---- All --------------------------------------------------------------------------------------------------------- */
 
 const cw_command answer_commands[] = {
@@ -265,6 +285,7 @@ const cw_command answer_commands[] = {
     {"flows", "[N]", "Connections that have sent from here in the last ten seconds; those with most bytes first."},
     {"explain", "ADDRESS", "Which server has an address, whether it can be reached, and by which links."},
     {"hosts", "", "The addresses of every server."},
+    {"next-hops", "", "By which links each server that can be reached is reached: the map of a forwarder elsewhere."},
     {0},
 };
 
@@ -286,5 +307,9 @@ int answer_command(struct tunnel *t, cw_request *r, int argc, const char *const 
     if (strcmp(word, "hosts") == 0 && argc == 1) {
         return command_hosts(t, r);
     }
-    return refuse_request(r, "there are: status, drops, flows [N], explain ADDRESS, hosts; not '%.80s'", word);
+    if (strcmp(word, "next-hops") == 0 && argc == 1) {
+        return command_next_hops(t, r);
+    }
+    return refuse_request(r, "there are: status, drops, flows [N], explain ADDRESS, hosts, next-hops; not '%.80s'",
+                          word);
 }

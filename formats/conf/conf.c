@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MISSING_MOST = 8 }; /* braces that were left out, and of which this file tells where */
+
 struct reader {
-    const char *at, *end;
+    const char *begin, *at, *end;
     unsigned line;
     struct conf conf;
     char *string; /* where the next text goes */
@@ -22,6 +24,14 @@ struct reader {
     uint32_t inside[CONF_DEPTH + 1];
     unsigned depth;
     bool lost; /* after this mistake nobody knows where the sections end */
+    /*
+     * Of a section without its }: where the layout of the lines says that the brace is missing, in the order of the
+     * text, and how many of them were passed. suspect is the first such place that is not among them.
+     */
+    const char *missing[MISSING_MOST];
+    unsigned missing_count, missing_passed;
+    const char *suspect;
+    unsigned stray; /* braces that end nothing */
 };
 
 __attribute__((format(printf, 2, 3))) static int wrong(struct reader *r, const char *format, ...)
@@ -367,6 +377,7 @@ static bool go_on(struct reader *r)
 /* A } where no section is open. False: the mistake ends the reading. */
 static bool pass_brace(struct reader *r)
 {
+    r->stray++;
     (void)wrong(r, "a } that ends nothing");
     if (!go_on(r)) {
         return false;
@@ -375,16 +386,75 @@ static bool pass_brace(struct reader *r)
     return true;
 }
 
+/* Blanks at the beginning of the line; *first: the reader is at what stands behind them. */
+static unsigned indent(const struct reader *r, bool *first)
+{
+    const char *line = r->at;
+    while (line > r->begin && line[-1] != '\n') {
+        line--;
+    }
+    unsigned blanks = 0;
+    while (line + blanks < r->at && (line[blanks] == ' ' || line[blanks] == '\t')) {
+        blanks++;
+    }
+    *first = line + blanks == r->at;
+    return blanks;
+}
+
+/*
+ * Inside of a section whose first line has so many blanks before it: people write what is inside deeper, and the brace
+ * behind it no less deep.
+ */
+static bool is_shallow(const struct reader *r, unsigned outer)
+{
+    bool first;
+    unsigned blanks = indent(r, &first);
+    return first && (*r->at == '}' ? blanks < outer : blanks <= outer);
+}
+
+/* True: here the section ends without a brace, as an earlier reading of the text found out. */
+static bool is_missing(struct reader *r)
+{
+    if (r->missing_passed < r->missing_count && r->missing[r->missing_passed] == r->at) {
+        r->missing_passed++;
+        return true;
+    }
+    if (r->suspect == NULL) {
+        r->suspect = r->at;
+    }
+    return false;
+}
+
+static void tell_missing(struct reader *r, unsigned line)
+{
+    if (r->mistake == NULL) {
+        return;
+    }
+    (void)wrong(r, "this section is not ended by }; it seems to be missing before line %u", r->line);
+    r->told++;
+    r->mistake(r->context, line, r->why);
+}
+
 /* Up to and with the brace that ends it, or the end of the file. */
 static int read_section(struct reader *r, uint32_t self, unsigned depth, bool braces)
 {
     uint32_t last = CONF_NONE;
     unsigned line = r->line;
+    bool first;
+    bool flat = false;
+    unsigned outer = indent(r, &first);
     r->inside[depth - 1] = self;
     for (;;) {
         int rc = skip_blanks(r, true);
         if (rc < 0) {
             return rc;
+        }
+        /* Where the first line inside is no deeper, the layout says nothing. */
+        bool shallow = braces && !at_end(r) && is_shallow(r, outer);
+        flat |= shallow && last == CONF_NONE;
+        if (shallow && !flat && is_missing(r)) {
+            tell_missing(r, line);
+            return 0;
         }
         if (at_end(r)) {
             if (braces) {
@@ -435,7 +505,7 @@ static int read_file(struct reader *r)
 
 static int read_text(struct reader *r, const char *text, size_t length)
 {
-    r->at = text;
+    r->begin = r->at = text;
     r->end = text + length;
     r->line = 1;
     r->why[0] = '\0';
@@ -460,11 +530,52 @@ int conf_open(struct conf *out, const char *text, size_t length, unsigned *line,
     return 0;
 }
 
+static void say_nothing(void *context, unsigned line, const char *why)
+{
+    (void)context;
+    (void)line;
+    (void)why;
+}
+
+/*
+ * Reads the text again and again until each section ends: adds to `missing` where a brace was left out. Where that does
+ * not help (a text whose lines are all at the margin), none is added. 0 or -ENOMEM.
+ */
+static int find_missing(struct reader *out, const char *text, size_t length)
+{
+    char why[CONF_WHY];
+    struct reader r = {.why = why};
+    unsigned count = 0, stray = 0;
+    for (;;) {
+        struct reader next = {.why = why, .mistake = say_nothing, .missing_count = count};
+        memcpy(next.missing, r.missing, sizeof next.missing);
+        int rc = read_text(&next, text, length);
+        conf_close(&next.conf);
+        if (rc == -ENOMEM) {
+            return rc;
+        }
+        stray = count == 0 ? next.stray : stray;
+        if (!next.lost && next.stray == stray) {
+            memcpy(out->missing, next.missing, sizeof out->missing);
+            out->missing_count = count;
+            return 0;
+        }
+        if (!next.lost || next.suspect == NULL || count == MISSING_MOST) {
+            return 0;
+        }
+        r.missing[count++] = next.suspect;
+    }
+}
+
 int conf_open_most(struct conf *out, const char *text, size_t length, conf_mistake_fn *mistake, void *context)
 {
     char why[CONF_WHY];
     struct reader r = {.why = why, .mistake = mistake, .context = context};
-    int rc = read_text(&r, text, length);
+    int rc = find_missing(&r, text, length);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = read_text(&r, text, length);
     if (rc == -ENOMEM) {
         conf_close(&r.conf);
         return rc;

@@ -108,7 +108,8 @@ static int refuse_none(const struct find_wish *wish, const struct names *names, 
                  wish->folder[0], wish->node);
     } else {
         snprintf(why, CLIENT_WHY,
-                 "no daemon is here: there is no socket in %s; start cubewayd, or name its socket with --socket PATH",
+                 "no daemon is here: there is no socket in %s; start it (systemctl start cubewayd), or name its socket with "
+                 "--socket PATH",
                  wish->folder[0]);
     }
     return -ENOENT;

@@ -76,6 +76,7 @@ struct viewlog {
     uint64_t epoch;
     unsigned servers;
     bool serving;
+    bool served; /* keys were delivered since it was last told that nobody hears us, or ever */
     bool full; /* it reached all servers and delivered keys */
     uint64_t duplicates, fences, conflicts;
     uint64_t strangers[CW_LINK_COUNT];

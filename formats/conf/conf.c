@@ -19,7 +19,8 @@ struct reader {
     conf_mistake_fn *mistake;
     void *context;
     unsigned told;
-    bool joined; /* the value at hand was a list without quotes */
+    bool joined;   /* the value at hand was a list without quotes */
+    bool unopened; /* the section at hand has no {, which was told */
     /* The sections that the item at hand is in, as indexes; 0 is the file. */
     uint32_t inside[CONF_DEPTH + 1];
     unsigned depth;
@@ -287,6 +288,51 @@ static int join_list(struct reader *r, const struct conf_item *item)
                  item->key, item->value);
 }
 
+/* Blanks at the beginning of the line; *first: the reader is at what stands behind them. */
+static unsigned indent(const struct reader *r, bool *first)
+{
+    const char *line = r->at;
+    while (line > r->begin && line[-1] != '\n') {
+        line--;
+    }
+    unsigned blanks = 0;
+    while (line + blanks < r->at && (line[blanks] == ' ' || line[blanks] == '\t')) {
+        blanks++;
+    }
+    *first = line + blanks == r->at;
+    return blanks;
+}
+
+/* The reader is at the end of a line, and the next one that says anything is deeper: this one is its heading. */
+static bool is_headed(const struct reader *r)
+{
+    bool first;
+    struct reader next = *r;
+    unsigned outer = indent(r, &first);
+    if (at_end(r) || *r->at != '\n') {
+        return false;
+    }
+    while (!at_end(&next) && strchr(" \t\r\n#", *next.at) != NULL) {
+        if (*next.at == '#') {
+            skip_line(&next);
+        } else {
+            next.at++;
+        }
+    }
+    return !at_end(&next) && *next.at != '}' && indent(&next, &first) > outer;
+}
+
+/* Tells of the mistake in `why`. False: nobody wants to know of more than the first. */
+static bool tell(struct reader *r)
+{
+    if (r->mistake == NULL) {
+        return false;
+    }
+    r->told++;
+    r->mistake(r->context, r->line, r->why);
+    return true;
+}
+
 /* key, and what it is: item->value, or a section that begins at the reader (*section). */
 static int read_head(struct reader *r, struct conf_item *item, bool *section)
 {
@@ -307,6 +353,11 @@ static int read_head(struct reader *r, struct conf_item *item, bool *section)
     *section = is_next(r, "{");
     if (*section) {
         return 0;
+    }
+    if (!sign && is_headed(r)) {
+        int mistake = wrong(r, "%.40s is not followed by {, and what stands below belongs to it, it seems", item->key);
+        *section = r->unopened = tell(r);
+        return r->unopened ? 0 : mistake;
     }
     if (at_end(r) || *r->at == '\n' || *r->at == ';') {
         return wrong(r, "%.40s has no value", item->key);
@@ -330,7 +381,7 @@ static int read_item(struct reader *r, uint32_t *index, unsigned depth)
 {
     struct conf_item item = {.key = NULL};
     bool section = false;
-    r->joined = false;
+    r->joined = r->unopened = false;
     r->depth = depth;
     int rc = read_head(r, &item, &section);
     if (rc < 0 && !r->joined) {
@@ -351,7 +402,8 @@ static int read_item(struct reader *r, uint32_t *index, unsigned depth)
     if (depth == CONF_DEPTH) {
         return lost(r, "sections are at most %d deep", CONF_DEPTH);
     }
-    r->at++;
+    r->at += !r->unopened;
+    r->unopened = false;
     rc = read_section(r, *index, depth + 1, true);
     if (rc == 0 && !at_end(r) && (*r->at == ';' || *r->at == ',')) {
         r->at++;
@@ -362,11 +414,9 @@ static int read_item(struct reader *r, uint32_t *index, unsigned depth)
 /* Tells of the mistake, and goes to where the next item may begin. False: the mistake ends the reading. */
 static bool go_on(struct reader *r)
 {
-    if (r->mistake == NULL) {
+    if (!tell(r)) {
         return false;
     }
-    r->told++;
-    r->mistake(r->context, r->line, r->why);
     while (!at_end(r) && *r->at != '\n' && *r->at != ';' && *r->at != '}') {
         r->at++;
     }
@@ -384,21 +434,6 @@ static bool pass_brace(struct reader *r)
     }
     r->at++;
     return true;
-}
-
-/* Blanks at the beginning of the line; *first: the reader is at what stands behind them. */
-static unsigned indent(const struct reader *r, bool *first)
-{
-    const char *line = r->at;
-    while (line > r->begin && line[-1] != '\n') {
-        line--;
-    }
-    unsigned blanks = 0;
-    while (line + blanks < r->at && (line[blanks] == ' ' || line[blanks] == '\t')) {
-        blanks++;
-    }
-    *first = line + blanks == r->at;
-    return blanks;
 }
 
 /*
@@ -427,12 +462,11 @@ static bool is_missing(struct reader *r)
 
 static void tell_missing(struct reader *r, unsigned line)
 {
-    if (r->mistake == NULL) {
-        return;
-    }
-    (void)wrong(r, "this section is not ended by }; it seems to be missing before line %u", r->line);
-    r->told++;
-    r->mistake(r->context, line, r->why);
+    unsigned here = r->line;
+    (void)wrong(r, "this section is not ended by }; it seems to be missing before line %u", here);
+    r->line = line;
+    (void)tell(r);
+    r->line = here;
 }
 
 /* Up to and with the brace that ends it, or the end of the file. */

@@ -135,6 +135,12 @@ START_TEST(all_mistakes_are_told)
          "1: this section is not ended by }; it seems to be missing before line 4\n"
          "4: this section is not ended by }; it seems to be missing before line 6\n",
          "l{x{i=1;}}m{n=2;}k=3;"},
+        {"l\n  x { i = 1 }\n\n  # y\n  y = 2\n}\nm = 3\n",
+         "1: l is not followed by {, and what stands below belongs to it, it seems\n", "l{x{i=1;}y=2;}m=3;"},
+        {"l\n  x = 1\nm = 3\n",
+         "1: l is not followed by {, and what stands below belongs to it, it seems\n"
+         "1: this section is not ended by }; it seems to be missing before line 3\n",
+         "l{x=1;}m=3;"},
         {"a {\nb {\nc = 1\n}\n", "1: this section is not ended by }\n", "a{b{c=1;}}"}, /* nobody knows which */
         {"a = 'x\nb = \"y", "1: this text is not ended by '\n2: this text is not ended by \"\n", ""},
         {"x =\n/* y", "1: x has no value\n2: this comment is not ended by */\n", ""},

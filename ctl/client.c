@@ -57,7 +57,9 @@ static int refuse_connect(const char *path, int rc, char why[static CLIENT_WHY])
         snprintf(why, CLIENT_WHY, "%s: no such socket; is cubewayd running? (systemctl status cubewayd)", path);
         break;
     case ECONNREFUSED:
-        snprintf(why, CLIENT_WHY, "%s: nobody answers there: the daemon that made it has died (journalctl -u cubewayd says how); start it again: "
+        snprintf(why, CLIENT_WHY,
+                 "%s: nobody answers there: the daemon that made it has died (journalctl -u cubewayd says how); start "
+                 "it again: "
                  "systemctl start cubewayd",
                  path);
         break;

@@ -144,9 +144,10 @@ bool doctor_absent(const struct call *call, const char *path, int rc)
                     path);
         finding_put(m, "do", "journalctl -u cubewayd -n 40 says how it died; systemctl start cubewayd");
     } else {
-        finding_put(m, "text",
-                    "no daemon runs here: there is no socket %s%sit left in order, could not start, or was never started",
-                    path, path[0] != '\0' ? "; " : "of one; ");
+        finding_put(
+            m, "text",
+            "no daemon runs here: there is no socket %s%sit left in order, could not start, or was never started", path,
+            path[0] != '\0' ? "; " : "of one; ");
         finding_put(m, "do",
                     "cubewayd --check-config says whether it can start; systemctl start cubewayd; journalctl -u "
                     "cubewayd -n 40");

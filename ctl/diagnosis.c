@@ -131,7 +131,7 @@ static bool was_switched(const struct message *f, const struct message *m)
 /* Is there a finding with its own cause at the far end of this one's cable, or about the far server as a whole? */
 static bool explained(const struct rows *rows, const struct message *f)
 {
-    static const char *const follows[] = {"deaf",         "damped",    "no-carrier",  "coming-up", "flapping",
+    static const char *const follows[] = {"deaf",         "damped",   "no-carrier",  "coming-up", "flapping",
                                           "carrier-lost", "restarts", "server-down", "mtu",       NULL};
     static const char *const causes[] = {
         "interface-down", "interface-missing", "unconfigured", "version", "cluster", "settings",
@@ -193,7 +193,7 @@ static void drop_explained(struct rows *rows)
 static void join_ends(struct rows *rows)
 {
     static const char *const causes[] = {"deaf",     "damped", "no-carrier",   "half",
-                                         "flapping", "lossy", "carrier-lost", NULL};
+                                         "flapping", "lossy",  "carrier-lost", NULL};
     for (size_t i = 0; i < rows->count; i++) {
         struct message *a = rows->row[i];
         for (size_t j = i + 1; a != NULL && finding_is_any(a, "cause", causes) && j < rows->count; j++) {
@@ -291,7 +291,7 @@ static void join_flapping(struct rows *rows)
 static void join_by_far(struct rows *rows)
 {
     static const char *const causes[] = {"server-down", "silent",   "unreached", "left",    "restarts", "stalls",
-                                         "mtu",         "settings", "cluster", "version", NULL};
+                                         "mtu",         "settings", "cluster",   "version", NULL};
     static const char *const far_ones[] = {"left", "restarts", "stalls", "silent", "unreached", NULL};
     for (size_t i = 0; i < rows->count; i++) {
         struct message *f = rows->row[i];

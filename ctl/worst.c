@@ -19,7 +19,7 @@ static size_t rank(const struct message *m)
         "cluster",      "settings",
         "mtu",          "cable",
         "no-carrier",   "deaf",
-        "damped",        "half",
+        "damped",       "half",
         "refused",      "interface-missing",
         "restarts",     "incarnation",
         "same-id",      "interface-down",

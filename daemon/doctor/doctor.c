@@ -145,7 +145,8 @@ static bool heard_stranger(const struct doctor *d, const struct ls_link_info *in
     bool belongs = heard->cluster == h->config.cluster && heard->config_hash == h->config_hash &&
                    heard->port == cw_link_opposite(link) &&
                    memcmp(&heard->server, &info->expected, sizeof heard->server) == 0;
-    return heard->any && !belongs && !began_anew(d, info) && cw_time_since(host_now(d->s->host), heard->at).ns <= lately.ns;
+    return heard->any && !belongs && !began_anew(d, info) &&
+           cw_time_since(host_now(d->s->host), heard->at).ns <= lately.ns;
 }
 
 /* Gives true when it has told that the neighbour speaks another version of the wire. */

@@ -39,8 +39,8 @@ static int64_t now_ns(void)
     return (int64_t)t.tv_sec * CW_NS_PER_SEC + t.tv_nsec;
 }
 
-/* A daemon that left in order and was not allowed to remove its socket has left it without any rights. */
-static bool has_left(const char *path)
+/* Such a daemon has left its socket without any rights. */
+bool client_left(const char *path)
 {
     struct stat st;
     return lstat(path, &st) == 0 && S_ISSOCK(st.st_mode) && (st.st_mode & 07777) == 0;
@@ -48,16 +48,19 @@ static bool has_left(const char *path)
 
 static int refuse_connect(const char *path, int rc, char why[static CLIENT_WHY])
 {
-    if ((rc == -ECONNREFUSED || rc == -EACCES) && has_left(path)) {
+    if ((rc == -ECONNREFUSED || rc == -EACCES) && client_left(path)) {
         snprintf(why, CLIENT_WHY, "%s: no daemon is there: it left in order (systemctl start cubewayd)", path);
         return rc;
     }
     switch (-rc) {
     case ENOENT:
-        snprintf(why, CLIENT_WHY, "%s: no such socket; is cubewayd running?", path);
+        snprintf(why, CLIENT_WHY, "%s: no such socket; is cubewayd running? (systemctl status cubewayd)", path);
         break;
     case ECONNREFUSED:
-        snprintf(why, CLIENT_WHY, "%s: nobody answers there: the daemon that made it has died; start cubewayd again",
+        snprintf(why, CLIENT_WHY,
+                 "%s: nobody answers there: the daemon that made it has died (journalctl -u cubewayd says how); start "
+                 "it again: "
+                 "systemctl start cubewayd",
                  path);
         break;
     case EACCES:

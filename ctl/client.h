@@ -14,6 +14,8 @@ enum { CLIENT_WHY = 1024 };
 
 struct client;
 
+/* A daemon was there, left in order, and was not allowed to remove its socket. */
+bool client_left(const char *path);
 /* -errno, and why says what is wrong and what to do. */
 CW_MUST_CHECK int client_open(struct client **out, const char *path, char why[static CLIENT_WHY]);
 void client_close(struct client *c); /* NULL is allowed */

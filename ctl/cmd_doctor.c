@@ -5,10 +5,12 @@
 #include "ctl/commands.h"
 #include "ctl/diagnosis.h"
 #include "ctl/diagnosis_near.h"
+#include "ctl/finding.h"
 #include "ctl/lab.h"
 #include "ctl/remedy.h"
 #include "ctl/silent.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -112,6 +114,52 @@ static void ask_far_ends(const struct call *call, struct rows *rows)
     rows_clear(&all);
 }
 
+static void show(const struct call *call, struct message *m)
+{
+    if (call->arguments->json) {
+        message_text(m, "weight", word_of(m));
+        message_print(m, call->out);
+    } else {
+        show_finding(call, m);
+    }
+}
+
+bool doctor_absent(const struct call *call, const char *path, int rc)
+{
+    if (call->command->run != run_doctor || (rc != -ECONNREFUSED && rc != -ENOENT) || lab_has(path)) {
+        return false;
+    }
+    struct message *m = message_open();
+    bool left = client_left(path), died = rc == -ECONNREFUSED && !left;
+    message_integer(m, "severity", left ? SEVERITIES - 1 : 1);
+    message_text(m, "cause", left ? "left" : "no-daemon");
+    message_text(m, "server", "-");
+    if (left) {
+        finding_put(m, "text", "this server left in order, and its daemon has ended; start it again when you like");
+        finding_put(m, "do", "systemctl start cubewayd");
+    } else if (died) {
+        finding_put(m, "text",
+                    "the daemon of this server has died: nobody answers at %s, and a daemon that ends in order takes "
+                    "its socket away",
+                    path);
+        finding_put(m, "do", "journalctl -u cubewayd -n 40 says how it died; systemctl start cubewayd");
+    } else {
+        finding_put(
+            m, "text",
+            "no daemon runs here: there is no socket %s%sit left in order, could not start, or was never started", path,
+            path[0] != '\0' ? "; " : "of one; ");
+        finding_put(m, "do",
+                    "cubewayd --check-config says whether it can start; systemctl start cubewayd; journalctl -u "
+                    "cubewayd -n 40");
+    }
+    show(call, m);
+    if (!call->arguments->json) {
+        fprintf(call->out, "on another server cwctl doctor --all says how the cluster is without this one\n");
+    }
+    message_close(m);
+    return true;
+}
+
 int run_doctor(struct call *call)
 {
     struct rows rows = {NULL, 0, 0};
@@ -134,12 +182,7 @@ int run_doctor(struct call *call)
         diagnose(&rows);
         remedies_in_lab(&rows, lab, lab != NULL && strcmp(client_daemon(call->client), lab_of_one_process) == 0);
         for (size_t i = 0; i < rows.count; i++) {
-            if (call->arguments->json) {
-                message_text(rows.row[i], "weight", word_of(rows.row[i]));
-                message_print(rows.row[i], call->out);
-            } else {
-                show_finding(call, rows.row[i]);
-            }
+            show(call, rows.row[i]);
         }
         if (!call->arguments->json) {
             show_sum(call, &rows, &asked);

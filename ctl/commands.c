@@ -337,7 +337,7 @@ static const struct command table[] = {
      "note: "
      "nothing is wrong, as with a server that left in order. With --all, every server in view is asked, and what "
      "several of them see of one fault is told once, where it is. A server that nobody reaches is asked on its own "
-     "machine. Exit code 0: nothing is wrong; 1: something is.",
+     "machine. Exit code 0: nothing is wrong; 1: something is; 3: no daemon runs here.",
      "  cwctl doctor\n  cwctl doctor --all\n  cwctl doctor --all --json | jq -r .text", "all", 0, 0, NULL, NULL, NULL,
      run_doctor},
     {"events", "", "what has happened, in order: links, servers, keys, services, job records, files",

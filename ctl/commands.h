@@ -179,6 +179,12 @@ int run_query_feed(struct call *call);
 int run_file_send(struct call *call);
 int run_file_status(struct call *call);
 int run_doctor(struct call *call);
+/*
+ * What the doctor says where no daemon is: nothing opened the socket `path` and rc is why, or there is no socket at
+ * all ("" and -ENOENT). False, and nothing is shown: the command is another one, or the socket is of a lab, whose
+ * keeper knows more, or rc means something else.
+ */
+bool doctor_absent(const struct call *call, const char *path, int rc);
 /* What the doctor of every server in view finds, for commands that say something else. Gives rc as call_ask() does. */
 CW_MUST_CHECK int doctor_of_all(const struct call *call, struct rows *out);
 int run_servers(struct call *call);

@@ -131,7 +131,7 @@ static bool was_switched(const struct message *f, const struct message *m)
 /* Is there a finding with its own cause at the far end of this one's cable, or about the far server as a whole? */
 static bool explained(const struct rows *rows, const struct message *f)
 {
-    static const char *const follows[] = {"deaf",         "rests",    "no-carrier",  "coming-up", "flapping",
+    static const char *const follows[] = {"deaf",         "damped",   "no-carrier",  "coming-up", "flapping",
                                           "carrier-lost", "restarts", "server-down", "mtu",       NULL};
     static const char *const causes[] = {
         "interface-down", "interface-missing", "unconfigured", "version", "cluster", "settings",
@@ -150,7 +150,7 @@ static bool explained(const struct rows *rows, const struct message *f)
             continue;
         }
         bool there = finding_same(m, "server", f, "expected");
-        bool stood = there && finding_is(m, "cause", "stalled") && !(finding_is(f, "cause", "rests") && severe);
+        bool stood = there && finding_is(m, "cause", "stalled") && !(finding_is(f, "cause", "damped") && severe);
         bool end = there && finding_same_end(m, "server", "link", f, "expected", "expected_port");
         bool narrow = end && finding_is(m, "cause", "mtu") && !finding_is(f, "cause", "mtu");
         if (went_with_server(f, m) || was_switched(f, m) || (end && finding_is_any(m, "cause", causes)) || narrow ||
@@ -192,8 +192,8 @@ static void drop_explained(struct rows *rows)
 /* Both ends of one cable say the same of it: "deaf" or "no-carrier". */
 static void join_ends(struct rows *rows)
 {
-    static const char *const causes[] = {"deaf",     "rests", "no-carrier",   "half",
-                                         "flapping", "lossy", "carrier-lost", NULL};
+    static const char *const causes[] = {"deaf",     "damped", "no-carrier",   "half",
+                                         "flapping", "lossy",  "carrier-lost", NULL};
     for (size_t i = 0; i < rows->count; i++) {
         struct message *a = rows->row[i];
         for (size_t j = i + 1; a != NULL && finding_is_any(a, "cause", causes) && j < rows->count; j++) {
@@ -290,9 +290,9 @@ static void join_flapping(struct rows *rows)
 /* One server that all its neighbours miss, or that differs from all of them, is told of once. */
 static void join_by_far(struct rows *rows)
 {
-    static const char *const causes[] = {"server-down", "silent",   "resting", "left",    "restarts", "stalls",
-                                         "mtu",         "settings", "cluster", "version", NULL};
-    static const char *const far_ones[] = {"left", "restarts", "stalls", "silent", "resting", NULL};
+    static const char *const causes[] = {"server-down", "silent",   "unreached", "left",    "restarts", "stalls",
+                                         "mtu",         "settings", "cluster",   "version", NULL};
+    static const char *const far_ones[] = {"left", "restarts", "stalls", "silent", "unreached", NULL};
     for (size_t i = 0; i < rows->count; i++) {
         struct message *f = rows->row[i];
         char names[TEXT] = "";

@@ -10,7 +10,7 @@ enum { NOTE = 4 };
 
 static bool is_doubtful(const struct message *m)
 {
-    static const char *const causes[] = {"deaf", "rests", "no-carrier", "carrier-lost", "flapping", NULL};
+    static const char *const causes[] = {"deaf", "damped", "no-carrier", "carrier-lost", "flapping", NULL};
     return finding_is_any(m, "cause", causes);
 }
 

@@ -107,9 +107,11 @@ static int refuse_none(const struct find_wish *wish, const struct names *names, 
                  "no daemon called '%s' is here: there is no %s/%s.sock; cubewayd makes it when it starts", wish->node,
                  wish->folder[0], wish->node);
     } else {
-        snprintf(why, CLIENT_WHY,
-                 "no daemon is here: there is no socket in %s; start cubewayd, or name its socket with --socket PATH",
-                 wish->folder[0]);
+        snprintf(
+            why, CLIENT_WHY,
+            "no daemon is here: there is no socket in %s; start it (systemctl start cubewayd), or name its socket with "
+            "--socket PATH",
+            wish->folder[0]);
     }
     return -ENOENT;
 }

@@ -93,6 +93,12 @@ static int ask_keeper(struct place *place)
     return rc < 0 ? -ECONNREFUSED : 0;
 }
 
+bool lab_has(const char *path)
+{
+    struct place place;
+    return is_of_lab(path, &place);
+}
+
 bool lab_daemon_runs(const char *path, const char *server)
 {
     struct place place;

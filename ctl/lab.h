@@ -27,6 +27,9 @@ CW_MUST_CHECK int lab_client_open(struct client **out, const char *path, cw_span
 CW_MUST_CHECK int lab_order(const char *path, const char *command, int argc, const char *const *argv,
                             char why[static CLIENT_WHY]);
 
+/* The socket is in the folder of a lab. */
+bool lab_has(const char *path);
+
 /* The keeper of that socket's lab says that the daemon of this server runs. False also: the socket is of no lab. */
 bool lab_daemon_runs(const char *path, const char *server);
 

@@ -185,7 +185,12 @@ static int run(const struct command *c, const struct arguments *a, const struct 
         return run_crowd(&call, wish);
     }
     int rc = find_socket(wish, &found, why);
+    bool unnamed = rc == -ENOENT && wish->node == NULL && wish->lab == NULL;
+    const char *path = rc == 0 ? found.path : "";
     rc = rc < 0 ? rc : lab_client_open(&call.client, found.path, a->timeout.ns > 0 ? a->timeout : start_patience, why);
+    if (rc < 0 && (path[0] != '\0' || unnamed) && doctor_absent(&call, path, rc)) {
+        return finish(EXIT_NOBODY);
+    }
     if (rc < 0) {
         fprintf(stderr, "cwctl: %s\n", why);
         return rc == -ETIME ? EXIT_TIMEOUT : EXIT_NOBODY;

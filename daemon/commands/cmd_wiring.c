@@ -71,7 +71,7 @@ static void told_integer(void *context, const char *name, int64_t value)
 
 static void told_row(void *context)
 {
-    static const char *const causes[] = {"mtu", "settings", "deaf", "rests", "server-down"};
+    static const char *const causes[] = {"mtu", "settings", "deaf", "damped", "server-down"};
     struct told *t = context;
     if (strcmp(t->cause, "place") == 0) {
         memcpy(t->place, t->text, sizeof t->place);

@@ -60,6 +60,7 @@ bool reading_is_first(struct reading *r, const struct conf_item *section, const 
 /* near: what was perhaps meant, or NULL. */
 void reading_tell_unknown(struct reading *r, const struct conf_item *item, const char *where, const char *near)
 {
+    r->report.dims |= near != NULL && strcmp(near, "torus") == 0; /* which are in there, perhaps */
     reading_wrong(r, item, "no such key %s; %s%s%s", where, near != NULL ? "did you mean " : "",
                   near != NULL ? near : "cubewayd.conf(5) lists them", near != NULL ? "?" : "");
 }

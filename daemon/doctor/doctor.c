@@ -125,6 +125,15 @@ static void look_at_medium(struct doctor *d, cw_link link, const struct ls_link_
 
 /* ---- Links with a carrier ---------------------------------------------------------------------------------------- */
 
+/* The neighbour is in view with a later life than the one that was heard here: what that one said is of the past. */
+static bool began_anew(const struct doctor *d, const struct ls_link_info *info)
+{
+    const struct torus *t = host_torus(d->s->host);
+    const struct record *now = ls_record(d->ls, torus_id(t, info->expected));
+    return memcmp(&info->heard.server, &info->expected, sizeof info->expected) == 0 && is_alive(d, info->expected) &&
+           now != NULL && now->incarnation > info->heard.incarnation;
+}
+
 /*
  * The last that was heard there, and not long ago, was no neighbour of ours. With other timers than ours it may be
  * silent for longer than `dead` between two hellos, and the link is then "down" and not "miswired".
@@ -136,7 +145,8 @@ static bool heard_stranger(const struct doctor *d, const struct ls_link_info *in
     bool belongs = heard->cluster == h->config.cluster && heard->config_hash == h->config_hash &&
                    heard->port == cw_link_opposite(link) &&
                    memcmp(&heard->server, &info->expected, sizeof heard->server) == 0;
-    return heard->any && !belongs && cw_time_since(host_now(d->s->host), heard->at).ns <= lately.ns;
+    return heard->any && !belongs && !began_anew(d, info) &&
+           cw_time_since(host_now(d->s->host), heard->at).ns <= lately.ns;
 }
 
 /* Gives true when it has told that the neighbour speaks another version of the wire. */
@@ -184,7 +194,7 @@ static void tell_resting(struct doctor *d, cw_link link, const char *far)
 {
     char most[QUANTITY_TEXT];
     quantity_span_format(host_config(d->s->host)->timers.damp_max, most);
-    doctor_say(d, DOCTOR_WARNING, "resting", link,
+    doctor_say(d, DOCTOR_WARNING, "unreached", link,
                "%s lives, for it is heard, and no server reaches it yet: its links went down several times, and each "
                "rests for up to %s before it comes up",
                far, most);
@@ -399,13 +409,13 @@ void doctor_rest(struct doctor *d, cw_link link)
     bool heard = info->heard.any && cw_time_since(host_now(d->s->host), info->heard.at).ns <= 2 * t->dead.ns;
     bool looked_at = !is_alive(d, info->expected) && !(d->stood & cw_links_of(link)); /* by look_at_silence() */
     if (!heard && !looked_at && !is_cut_off(d) && !is_young(d, info)) {
-        doctor_say(d, DOCTOR_BROKEN, "rests", link,
+        doctor_say(d, DOCTOR_BROKEN, "damped", link,
                    "the link %s to %s rests (damped), and %s was not heard over it since: that direction of the cable "
                    "is dead, or %s is",
                    name, far, far, far);
         doctor_do(d, "ip -s link show %s", shim.name);
     } else if (heard && !((d->told | d->stood) & cw_links_of(link)) && !is_cut_off(d)) {
-        doctor_say(d, DOCTOR_NOTE, "rests", link,
+        doctor_say(d, DOCTOR_NOTE, "damped", link,
                    "the link %s to %s rests (damped): it went down too often lately, and comes up by itself", name,
                    far);
         doctor_do(d, "cwctl events says when");

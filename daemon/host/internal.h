@@ -78,7 +78,8 @@ struct viewlog {
     uint64_t epoch;
     unsigned servers;
     bool serving;
-    bool full; /* it reached all servers and delivered keys */
+    bool served; /* keys were delivered since it was last told that nobody hears us, or ever */
+    bool full;   /* it reached all servers and delivered keys */
     uint64_t duplicates, fences, conflicts;
     uint64_t strangers[CW_LINK_COUNT];
     cw_time stranger_said[CW_LINK_COUNT];

@@ -444,7 +444,9 @@ static void look_at_counters(struct pump_server *s, const char *self)
         LOG(h->log, CW_LOG_WARN, "two records of one version were heard: two servers share an incarnation",
             {"server", self});
     }
-    if (grew(ls, LS_FENCES, &s->viewlog.fences)) {
+    /* Who has nobody around sleeps and wakes up again and again, and has no keys to lose: that is told once. */
+    if (grew(ls, LS_FENCES, &s->viewlog.fences) && s->viewlog.served) {
+        s->viewlog.served = false;
         LOG(h->log, CW_LOG_WARN, "no neighbour has heard us for too long: we deliver no keys until one has",
             {"server", self});
     }
@@ -466,6 +468,7 @@ void viewlog_update(struct pump_server *s, cw_time now)
     look_at_servers(s, self, now);
     look_at_all(s);
     look_at_counters(s, self);
+    s->viewlog.served |= s->viewlog.serving;
     look_for_strangers(s, now);
     look_for_loss(s, self);
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {

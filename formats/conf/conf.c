@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MISSING_MOST = 8 }; /* braces that were left out, and of which this file tells where */
+
 struct reader {
-    const char *at, *end;
+    const char *begin, *at, *end;
     unsigned line;
     struct conf conf;
     char *string; /* where the next text goes */
@@ -17,11 +19,20 @@ struct reader {
     conf_mistake_fn *mistake;
     void *context;
     unsigned told;
-    bool joined; /* the value at hand was a list without quotes */
+    bool joined;   /* the value at hand was a list without quotes */
+    bool unopened; /* the section at hand has no {, which was told */
     /* The sections that the item at hand is in, as indexes; 0 is the file. */
     uint32_t inside[CONF_DEPTH + 1];
     unsigned depth;
     bool lost; /* after this mistake nobody knows where the sections end */
+    /*
+     * Of a section without its }: where the layout of the lines says that the brace is missing, in the order of the
+     * text, and how many of them were passed. suspect is the first such place that is not among them.
+     */
+    const char *missing[MISSING_MOST];
+    unsigned missing_count, missing_passed;
+    const char *suspect;
+    unsigned stray; /* braces that end nothing */
 };
 
 __attribute__((format(printf, 2, 3))) static int wrong(struct reader *r, const char *format, ...)
@@ -277,6 +288,51 @@ static int join_list(struct reader *r, const struct conf_item *item)
                  item->key, item->value);
 }
 
+/* Blanks at the beginning of the line; *first: the reader is at what stands behind them. */
+static unsigned indent(const struct reader *r, bool *first)
+{
+    const char *line = r->at;
+    while (line > r->begin && line[-1] != '\n') {
+        line--;
+    }
+    unsigned blanks = 0;
+    while (line + blanks < r->at && (line[blanks] == ' ' || line[blanks] == '\t')) {
+        blanks++;
+    }
+    *first = line + blanks == r->at;
+    return blanks;
+}
+
+/* The reader is at the end of a line, and the next one that says anything is deeper: this one is its heading. */
+static bool is_headed(const struct reader *r)
+{
+    bool first;
+    struct reader next = *r;
+    unsigned outer = indent(r, &first);
+    if (at_end(r) || *r->at != '\n') {
+        return false;
+    }
+    while (!at_end(&next) && strchr(" \t\r\n#", *next.at) != NULL) {
+        if (*next.at == '#') {
+            skip_line(&next);
+        } else {
+            next.at++;
+        }
+    }
+    return !at_end(&next) && *next.at != '}' && indent(&next, &first) > outer;
+}
+
+/* Tells of the mistake in `why`. False: nobody wants to know of more than the first. */
+static bool tell(struct reader *r)
+{
+    if (r->mistake == NULL) {
+        return false;
+    }
+    r->told++;
+    r->mistake(r->context, r->line, r->why);
+    return true;
+}
+
 /* key, and what it is: item->value, or a section that begins at the reader (*section). */
 static int read_head(struct reader *r, struct conf_item *item, bool *section)
 {
@@ -297,6 +353,11 @@ static int read_head(struct reader *r, struct conf_item *item, bool *section)
     *section = is_next(r, "{");
     if (*section) {
         return 0;
+    }
+    if (!sign && is_headed(r)) {
+        int mistake = wrong(r, "%.40s is not followed by {, and what stands below belongs to it, it seems", item->key);
+        *section = r->unopened = tell(r);
+        return r->unopened ? 0 : mistake;
     }
     if (at_end(r) || *r->at == '\n' || *r->at == ';') {
         return wrong(r, "%.40s has no value", item->key);
@@ -320,7 +381,7 @@ static int read_item(struct reader *r, uint32_t *index, unsigned depth)
 {
     struct conf_item item = {.key = NULL};
     bool section = false;
-    r->joined = false;
+    r->joined = r->unopened = false;
     r->depth = depth;
     int rc = read_head(r, &item, &section);
     if (rc < 0 && !r->joined) {
@@ -341,7 +402,8 @@ static int read_item(struct reader *r, uint32_t *index, unsigned depth)
     if (depth == CONF_DEPTH) {
         return lost(r, "sections are at most %d deep", CONF_DEPTH);
     }
-    r->at++;
+    r->at += !r->unopened;
+    r->unopened = false;
     rc = read_section(r, *index, depth + 1, true);
     if (rc == 0 && !at_end(r) && (*r->at == ';' || *r->at == ',')) {
         r->at++;
@@ -352,11 +414,9 @@ static int read_item(struct reader *r, uint32_t *index, unsigned depth)
 /* Tells of the mistake, and goes to where the next item may begin. False: the mistake ends the reading. */
 static bool go_on(struct reader *r)
 {
-    if (r->mistake == NULL) {
+    if (!tell(r)) {
         return false;
     }
-    r->told++;
-    r->mistake(r->context, r->line, r->why);
     while (!at_end(r) && *r->at != '\n' && *r->at != ';' && *r->at != '}') {
         r->at++;
     }
@@ -367,6 +427,7 @@ static bool go_on(struct reader *r)
 /* A } where no section is open. False: the mistake ends the reading. */
 static bool pass_brace(struct reader *r)
 {
+    r->stray++;
     (void)wrong(r, "a } that ends nothing");
     if (!go_on(r)) {
         return false;
@@ -375,16 +436,59 @@ static bool pass_brace(struct reader *r)
     return true;
 }
 
+/*
+ * Inside of a section whose first line has so many blanks before it: people write what is inside deeper, and the brace
+ * behind it no less deep.
+ */
+static bool is_shallow(const struct reader *r, unsigned outer)
+{
+    bool first;
+    unsigned blanks = indent(r, &first);
+    return first && (*r->at == '}' ? blanks < outer : blanks <= outer);
+}
+
+/* True: here the section ends without a brace, as an earlier reading of the text found out. */
+static bool is_missing(struct reader *r)
+{
+    if (r->missing_passed < r->missing_count && r->missing[r->missing_passed] == r->at) {
+        r->missing_passed++;
+        return true;
+    }
+    if (r->suspect == NULL) {
+        r->suspect = r->at;
+    }
+    return false;
+}
+
+static void tell_missing(struct reader *r, unsigned line)
+{
+    unsigned here = r->line;
+    (void)wrong(r, "this section is not ended by }; it seems to be missing before line %u", here);
+    r->line = line;
+    (void)tell(r);
+    r->line = here;
+}
+
 /* Up to and with the brace that ends it, or the end of the file. */
 static int read_section(struct reader *r, uint32_t self, unsigned depth, bool braces)
 {
     uint32_t last = CONF_NONE;
     unsigned line = r->line;
+    bool first;
+    bool flat = false;
+    unsigned outer = indent(r, &first);
     r->inside[depth - 1] = self;
     for (;;) {
         int rc = skip_blanks(r, true);
         if (rc < 0) {
             return rc;
+        }
+        /* Where the first line inside is no deeper, the layout says nothing. */
+        bool shallow = braces && !at_end(r) && is_shallow(r, outer);
+        flat |= shallow && last == CONF_NONE;
+        if (shallow && !flat && is_missing(r)) {
+            tell_missing(r, line);
+            return 0;
         }
         if (at_end(r)) {
             if (braces) {
@@ -435,7 +539,7 @@ static int read_file(struct reader *r)
 
 static int read_text(struct reader *r, const char *text, size_t length)
 {
-    r->at = text;
+    r->begin = r->at = text;
     r->end = text + length;
     r->line = 1;
     r->why[0] = '\0';
@@ -460,11 +564,52 @@ int conf_open(struct conf *out, const char *text, size_t length, unsigned *line,
     return 0;
 }
 
+static void say_nothing(void *context, unsigned line, const char *why)
+{
+    (void)context;
+    (void)line;
+    (void)why;
+}
+
+/*
+ * Reads the text again and again until each section ends: adds to `missing` where a brace was left out. Where that does
+ * not help (a text whose lines are all at the margin), none is added. 0 or -ENOMEM.
+ */
+static int find_missing(struct reader *out, const char *text, size_t length)
+{
+    char why[CONF_WHY];
+    struct reader r = {.why = why};
+    unsigned count = 0, stray = 0;
+    for (;;) {
+        struct reader next = {.why = why, .mistake = say_nothing, .missing_count = count};
+        memcpy(next.missing, r.missing, sizeof next.missing);
+        int rc = read_text(&next, text, length);
+        conf_close(&next.conf);
+        if (rc == -ENOMEM) {
+            return rc;
+        }
+        stray = count == 0 ? next.stray : stray;
+        if (!next.lost && next.stray == stray) {
+            memcpy(out->missing, next.missing, sizeof out->missing);
+            out->missing_count = count;
+            return 0;
+        }
+        if (!next.lost || next.suspect == NULL || count == MISSING_MOST) {
+            return 0;
+        }
+        r.missing[count++] = next.suspect;
+    }
+}
+
 int conf_open_most(struct conf *out, const char *text, size_t length, conf_mistake_fn *mistake, void *context)
 {
     char why[CONF_WHY];
     struct reader r = {.why = why, .mistake = mistake, .context = context};
-    int rc = read_text(&r, text, length);
+    int rc = find_missing(&r, text, length);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = read_text(&r, text, length);
     if (rc == -ENOMEM) {
         conf_close(&r.conf);
         return rc;

@@ -27,6 +27,9 @@ class Leave(ctl_kit.Case):
         self.assertEqual(self.cwctl("leave"), "it has left the cluster, and its daemon has ended\n")
         self.assertEqual(self.process.wait(ctl_kit.LIMIT_S), 0)
         self.refused("status", "no such socket; is cubewayd running?", code=3)
+        [row] = self.rows("doctor", code=3)
+        self.assertEqual((row["cause"], row["server"]), ("no-daemon", "-"))
+        self.assertRegex(row["text"], "^no daemon runs here: there is no socket .*; it left in order, could not start")
 
 
 if __name__ == "__main__":

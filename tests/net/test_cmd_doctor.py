@@ -50,6 +50,7 @@ def plain(text):
     text = re.sub(r"[0-9-]{10} [0-9:]{8}", "2026-11-22 20:31:07", text)
     text = re.sub(r"\([0-9a-f]{16}\)", "(396196bad90b4a60)", text)
     text = re.sub(r"/\S+/([0-9],[0-9],[0-9]\.state)", r"/var/lib/cubeway/\1", text)
+    text = re.sub(r"answers at \S+,", "answers at /run/cubeway/cubewayd.sock,", text)
     return re.sub(r"/\S+\.conf", "/etc/cubeway/cubewayd.conf", text)
 
 
@@ -136,7 +137,7 @@ class Doctor(net_kit.Case):
 
     def caused(self, place, line, causes):
         """The findings without those that a busy machine may add: a server that had no processor for a while."""
-        busy = {"waited", "stalled", "stalls", "cut-off", "flapping", "coming-up", "rests",
+        busy = {"waited", "stalled", "stalls", "cut-off", "flapping", "coming-up", "damped",
                 "fell-once"} - causes
         return [row for row in self.findings(place, line) if row["cause"] not in busy]
 
@@ -210,6 +211,11 @@ class Doctor(net_kit.Case):
                 self.assertEqual([row for row in self.findings(PATIENT) if row["cause"] == "stalled"], [])
             self.daemons.pop(SICK).kill()
             self.cwctl_until(HERE, "servers", r"\n1,1,1 +down *\n")
+        socket = os.path.join(self.folder, name(SICK))
+        done = subprocess.run([net_kit.OPTIONS.cwctl, "--json", "--socket", socket, "doctor"],
+                              capture_output=True, text=True, timeout=net_kit.LIMIT_S, check=False)
+        self.assertEqual((done.returncode, done.stderr), (3, ""))
+        self.show("the daemon of 1,1,1 was killed (kill -9)", json.loads(done.stdout), local=True)
         down = (SICK, "server-down", "1,1,1 is down: none of its neighbours hears it", "systemctl status cubewayd")
         self.expect(HERE, "doctor --all", down, show="1,1,1 is switched off")
         text = self.cwctl(HERE, "doctor --all", code=1)

@@ -136,6 +136,15 @@ class Links(net_kit.Case):
             at = a.wait_for("link is down", at)
         self.assertEqual(a.log().count("waits for interfaces"), 1)
 
+    def test_nobody_at_all(self):
+        """A server that waits for all its interfaces has nothing that wakes it, and does not fill the log with that."""
+        space = self.space()
+        a = self.daemon("a", 'torus { dims = "3x1x1"; coordinate = "0,0,0" } links { "+x" { shim = raw; interface = '
+                             'eth0 } "-x" { shim = raw; interface = eth1 } }', space)
+        a.wait_for("msg=ready")
+        time.sleep(1.5)
+        self.assertNotIn("has heard us", a.log())
+
     def test_an_interface_that_comes_too_narrow(self):
         spaces = self.space(), self.space()
         cable(spaces[0], "eth1", spaces[1], "eth1", mtu=3000)

@@ -123,6 +123,25 @@ START_TEST(all_mistakes_are_told)
         {"s { x = ; y = 2 }\n= 7\nz 3", "1: x has no value\n2: expected a key, found '='\n", "s{y=2;}z=3;"},
         {"a = 1\n}\nb = 2", "2: a } that ends nothing\n", "a=1;b=2;"},
         {"a {\n b =\n", "2: b has no value\n1: this section is not ended by }\n", "a{}"},
+        /* a brace that was left out is missed where the lines are no deeper any more */
+        {"a {\n  b = 1\nc {\n  d = 2\n}\ne = 3\n",
+         "1: this section is not ended by }; it seems to be missing before line 3\n", "a{b=1;}c{d=2;}e=3;"},
+        {"l {\n  x { i = 1\n  y { i = 2 }\n}\n",
+         "2: this section is not ended by }; it seems to be missing before line 3\n", "l{x{i=1;}y{i=2;}}"},
+        {"l {\n  x { i = 1 }\n  y { i = 2\n}\nm = 3\n",
+         "3: this section is not ended by }; it seems to be missing before line 4\n", "l{x{i=1;}y{i=2;}}m=3;"},
+        {"l {\n  x {\n    i = 1\nm {\n  n = 2\nk = 3",
+         "2: this section is not ended by }; it seems to be missing before line 4\n"
+         "1: this section is not ended by }; it seems to be missing before line 4\n"
+         "4: this section is not ended by }; it seems to be missing before line 6\n",
+         "l{x{i=1;}}m{n=2;}k=3;"},
+        {"l\n  x { i = 1 }\n\n  # y\n  y = 2\n}\nm = 3\n",
+         "1: l is not followed by {, and what stands below belongs to it, it seems\n", "l{x{i=1;}y=2;}m=3;"},
+        {"l\n  x = 1\nm = 3\n",
+         "1: l is not followed by {, and what stands below belongs to it, it seems\n"
+         "1: this section is not ended by }; it seems to be missing before line 3\n",
+         "l{x=1;}m=3;"},
+        {"a {\nb {\nc = 1\n}\n", "1: this section is not ended by }\n", "a{b{c=1;}}"}, /* nobody knows which */
         {"a = 'x\nb = \"y", "1: this text is not ended by '\n2: this text is not ended by \"\n", ""},
         {"x =\n/* y", "1: x has no value\n2: this comment is not ended by */\n", ""},
     };

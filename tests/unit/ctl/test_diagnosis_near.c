@@ -67,11 +67,11 @@ END_TEST
 
 START_TEST(what_it_says_of_another_port)
 {
-    deaf("rests");
+    deaf("damped");
     add(&all, "severity=2;cause=interface-down;server=1,1,1;link=-x;text=mx is off;do=ip;where=1,1,1");
     add(&all, "severity=4;cause=switched-off;server=1,1,1;links_off=-y;text=px;do=cwctl events;where=1,1,1");
     diagnose_near(&here, &all);
-    expect("0,1,1", "rests", "");
+    expect("0,1,1", "damped", "");
 }
 END_TEST
 

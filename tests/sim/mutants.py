@@ -72,7 +72,10 @@ PARTS = {
                     special=(Case((17,), UNIT, True), Case((18, 19), WORLD, True))),
     # 9 needs a view that changes within a member's last millisecond: not found in 150 seeds.
     "multicast": Part("services/multicast/cast/mutant.h", 80, rare={9: 2000},
-                      known={1: 7, 2: 7, 4: 14, 5: 27, 6: 7, 7: 7, 8: 54}),
+                      known={1: 7, 2: 7, 4: 14, 5: 27, 6: 7, 7: 7, 8: 54},
+                      special=(Case((10,), UNIT, True, "mutants_cast_session"),
+                               Case((11,), UNIT, True, "mutants_cast_stripe"),
+                               Case((12,), UNIT, True, "mutants_cast_rounds"))),
     # 8 needs a next group that goes elsewhere, and 9 a kill after a failed sync, then a loss of power.
     "storage": Part("storage/mutant.h", 400, unit="mutants_renewing", known={3: 27},
                     special=(Case((8,), UNIT, True), Case((9,), UNIT, True))),

@@ -208,9 +208,8 @@ static void tick(cw_svc *s, void *state, void *arg)
 static void source_gone(struct cast_engine *e, struct cast_session *c)
 {
     bool keeps = c->in.accepted && !(c->ended && CAST_MUTANT(FORGETS_END));
-    if (keeps && cast_session_round(c, c->round, c->members) == 0) {
-        c->edges = 0;
-        c->left = true;
+    if (keeps) {
+        cast_session_leave(c);
     } else if (c->in.accepted && !c->ended) {
         end_unfinished(e, c);
     } else {
@@ -241,6 +240,9 @@ void cast_engine_event(struct cast_engine *e, const cw_event *ev)
         }
         if (cast_session_replan(c) < 0) {
             cw_log(e->s, CW_LOG_ERROR, "no memory to plan a message anew: some servers may not get it");
+        }
+        if (c->source && view) {
+            cast_rounds_view(c);
         }
         (void)tick_session(e, c);
     }
@@ -354,10 +356,10 @@ static int take_open(struct cast_engine *e, struct cast_session **at, const stru
             return rc;
         }
     }
-    c->left = false;
-    if (c->edges == 0 && !c->tree[h->tree].open && cast_session_replan(c) < 0) {
+    if ((c->left || (c->edges == 0 && !c->tree[h->tree].open)) && cast_session_replan(c) < 0) {
         return -ENOMEM; /* it comes again */
     }
+    c->left = false;
     if (c->wanted && !c->in.accepted) {
         accept_message(e, c);
     }

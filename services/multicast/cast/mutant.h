@@ -27,6 +27,12 @@ enum cast_mutant {
     CAST_MUTANT_GIVES_TWICE = 8,
     /* A member that has it all forgets it when it loses sight of the source: receiver.h 1, as it all comes again. */
     CAST_MUTANT_FORGETS_END = 9,
+    /* A member that loses sight of the source forgets what it has of the trees: session.h, cast_session_leave(). */
+    CAST_MUTANT_FORGETS_TREES = 10,
+    /* A tree has as many pieces under way while servers come and go as at rest: stripe.h 3. */
+    CAST_MUTANT_CARELESS = 11,
+    /* New pieces go by trees with several edges at the source, whatever that costs: rounds.h 5. */
+    CAST_MUTANT_ANY_TREE = 12,
 };
 
 #ifdef CW_MUTANTS

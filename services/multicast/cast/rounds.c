@@ -9,6 +9,8 @@
 /* The pause before a round that follows one without progress, doubled with each such round. */
 static const cw_span barren_least = CW_MS(5);
 static const cw_span barren_most = CW_MS(1000);
+/* Pieces that may go by a second way (rule 5) besides an eighth of those that were read. */
+enum { SECOND_WAYS = 16 };
 
 /* ---- Beginning --------------------------------------------------------------------------------------------------- */
 
@@ -70,11 +72,41 @@ int cast_rounds_begin(struct cast_session *c, bool ask_first)
 
 /* ---- Pieces ------------------------------------------------------------------------------------------------------ */
 
+/* The edges by which pieces of the tree leave this server now. */
+static unsigned ways(const struct cast_session *c, uint8_t tree)
+{
+    unsigned sum = 0;
+    for (unsigned i = 0; i < c->edges; i++) {
+        const struct cast_edge *e = &c->edge[i];
+        sum += e->tree == tree && e->heard && !e->out;
+    }
+    return sum;
+}
+
+/* Of rule 5: something is left of the budget. */
+static bool may_spend(const struct cast_session *c)
+{
+    return c->repeats.mended < SECOND_WAYS + c->out.made_count / 8 || CAST_MUTANT(ANY_TREE);
+}
+
+/* Of rule 5: no other tree takes a piece away from here in fewer packets. */
+static bool thrifty(const struct cast_session *c, uint8_t tree)
+{
+    unsigned here = ways(c, tree);
+    for (uint8_t other = 0; other < CW_LINK_COUNT && here > 1; other++) {
+        unsigned there = ways(c, other);
+        if (there > 0 && there < here) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool cast_rounds_may_assign(const struct cast_session *c, uint8_t tree)
 {
     const struct cast_lane *lane = &c->out.stripe.lane[tree];
     return !c->out.assigned && !c->out.starved && !c->out.paused && !c->ended && c->out.stripe.left > 0 &&
-           lane->next - lane->base < cast_stripe_room(&c->out.stripe, tree);
+           lane->next - lane->base < cast_stripe_room(&c->out.stripe, tree) && (may_spend(c) || thrifty(c, tree));
 }
 
 void cast_rounds_assigned(struct cast_session *c)
@@ -172,6 +204,14 @@ void cast_rounds_away(struct cast_session *c, cw_server server, bool away)
         cast_members_away(&c->out.members, server, away, cw_now(c->s));
         pause_or_go_on(c);
     }
+}
+
+void cast_rounds_view(struct cast_session *c)
+{
+    for (uint8_t tree = 0; tree < CW_LINK_COUNT; tree++) {
+        cast_session_advance(c, tree);
+    }
+    cast_stripe_careful(&c->out.stripe);
 }
 
 /* ---- Time -------------------------------------------------------------------------------------------------------- */

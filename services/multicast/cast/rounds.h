@@ -13,6 +13,9 @@
  *     The message does not end either before such a member has been away for `patience`. Nobody waits for a member that
  *     goes for the first time: it may be dead. A source that sees no other server at all waits as well: it is itself
  *     what is out of sight.
+ *  5. Where a tree has several edges at the source, each piece of it leaves several times. What that costs is paid from
+ *     a budget: 16 pieces, and one for each eight that were read. While the budget is used up, new pieces go only by
+ *     those trees that have the fewest edges at the source; there is always one, so the message goes on.
  */
 #ifndef SERVICES_MULTICAST_CAST_ROUNDS_H
 #define SERVICES_MULTICAST_CAST_ROUNDS_H
@@ -39,6 +42,8 @@ CW_MUST_CHECK int cast_rounds_read(struct cast_session *c, uint8_t tree, uint32_
 bool cast_rounds_report(struct cast_session *c, const struct cast_head *h, cw_server from);
 /* A server left the view, or came back. */
 void cast_rounds_away(struct cast_session *c, cw_server server, bool away);
+/* The edges are planned anew, as some server left the view or came back. */
+void cast_rounds_view(struct cast_session *c);
 /* Does what is due. 0: the message goes on; 1: no member is waited for any more; -errno: the message ends with that. */
 int cast_rounds_tick(struct cast_session *c);
 /* Closes the source: nothing is read any more, and the trees end with what was assigned to them. */

@@ -97,6 +97,13 @@ size_t cast_session_memory(const struct cast_session *c)
     return bytes;
 }
 
+static void report_anew(struct cast_receiving *in)
+{
+    in->reported = false;
+    in->lack_at = 0;
+    in->tries = 0;
+}
+
 int cast_session_round(struct cast_session *c, uint16_t round, const uint8_t *members)
 {
     c->round = round;
@@ -107,12 +114,26 @@ int cast_session_round(struct cast_session *c, uint16_t round, const uint8_t *me
         c->tree[t] = (struct cast_tree){.open = c->source, .length = CAST_OPEN_ENDED};
         cast_ring_init(&c->tree[t].ring, 0, c->cut.piece_bytes);
     }
-    c->in.over = c->in.reported = false;
-    c->in.lack_at = 0;
-    c->in.tries = 0;
+    c->in.over = false;
+    report_anew(&c->in);
     cast_receiver_round(&c->in.receiver);
     c->edges = 0;
     return cast_session_replan(c);
+}
+
+void cast_session_leave(struct cast_session *c)
+{
+    for (unsigned t = 0; t < CW_LINK_COUNT; t++) {
+        memset(c->tree[t].up, 0, sizeof c->tree[t].up);
+        if (CAST_MUTANT(FORGETS_TREES)) {
+            cast_ring_close(&c->tree[t].ring);
+            c->tree[t] = (struct cast_tree){.length = CAST_OPEN_ENDED};
+        }
+    }
+    c->in.over = false; /* until the trees are looked at again: then it is reported again, too */
+    report_anew(&c->in);
+    c->edges = 0;
+    c->left = true;
 }
 
 /* ---- Pieces ------------------------------------------------------------------------------------------------------ */

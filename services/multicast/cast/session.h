@@ -175,6 +175,11 @@ size_t cast_session_memory(const struct cast_session *c);
  */
 CW_MUST_CHECK int cast_session_round(struct cast_session *c, uint16_t round, const uint8_t *members);
 /*
+ * The source is out of sight: nothing is sent or heard until an OPEN comes. What is here of the round stays, so that of
+ * the pieces that the servers above still have only those come that are lacking.
+ */
+void cast_session_leave(struct cast_session *c);
+/*
  * Applies an OPEN of a tree: its sender no longer has pieces before `from`; `length` may be CAST_OPEN_ENDED. True when
  * this is the first we hear of the length.
  */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/multicast/cast/stripe.h"
 
+#include "services/multicast/cast/mutant.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,18 +69,34 @@ void cast_stripe_round(struct cast_stripe *d, cw_time now)
         d->lane[tree].base = d->lane[tree].next = d->lane[tree].mark = 0;
         d->lane[tree].rate = 0;
         d->lane[tree].mark_at = now;
+        d->lane[tree].careful = false;
     }
     d->cursor = 0;
 }
 
-uint32_t cast_stripe_room(const struct cast_stripe *d, uint8_t tree)
+void cast_stripe_careful(struct cast_stripe *d)
 {
-    const struct cast_lane *lane = &d->lane[tree];
+    for (unsigned tree = 0; tree < CW_LINK_COUNT; tree++) {
+        d->lane[tree].careful = !CAST_MUTANT(CARELESS);
+        d->lane[tree].careful_from = d->lane[tree].base;
+    }
+}
+
+/* Rule 2. */
+static uint32_t room_by_rate(const struct cast_lane *lane)
+{
     if (lane->rate <= 0) {
         return CAST_SPREAD;
     }
     double room = CAST_AHEAD + lane->rate * (double)ahead.ns / 1e9;
     return room < CAST_SPREAD ? (uint32_t)room : CAST_SPREAD;
+}
+
+uint32_t cast_stripe_room(const struct cast_stripe *d, uint8_t tree)
+{
+    const struct cast_lane *lane = &d->lane[tree];
+    uint32_t room = room_by_rate(lane), careful = CAST_CAREFUL + (lane->base - lane->careful_from) / 4;
+    return lane->careful && careful < room ? careful : room;
 }
 
 bool cast_stripe_assign(struct cast_stripe *d, uint8_t tree, uint32_t *index)

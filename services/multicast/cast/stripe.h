@@ -6,7 +6,9 @@
  *  1. In a round each piece that is wanted is assigned once, to one tree.
  *  2. A tree has at most CAST_SPREAD pieces under way; once its rate is known, no more than it moves in 5 ms, and
  *     CAST_AHEAD besides. So all trees end a round at about the same time.
- *  3. The last CAST_WINDOW pieces that were assigned to a tree can be looked up by their number in it.
+ *  3. When servers go out of sight or come back, some of what is under way may have to be sent again. So from then on a
+ *     tree has at most CAST_CAREFUL pieces under way, and one more for each four that have arrived everywhere since.
+ *  4. The last CAST_WINDOW pieces that were assigned to a tree can be looked up by their number in it.
  *
  * Pure; time comes in.
  */
@@ -20,7 +22,7 @@
  * CAST_SPREAD is less than CAST_WINDOW: the rest is history, for a server that gets a new parent while others have gone
  * on already.
  */
-enum { CAST_SPREAD = 96, CAST_AHEAD = 16 };
+enum { CAST_SPREAD = 96, CAST_AHEAD = 16, CAST_CAREFUL = 4 };
 
 struct cast_lane {
     uint32_t base, next; /* numbers in the tree: below next assigned, below base needed nowhere */
@@ -34,6 +36,9 @@ struct cast_lane {
     double rate;
     uint32_t mark;
     cw_time mark_at;
+    /* Rule 3 holds, since the base was careful_from. */
+    bool careful;
+    uint32_t careful_from;
 };
 
 struct cast_stripe {
@@ -56,7 +61,9 @@ void cast_stripe_want(struct cast_stripe *d, uint32_t first, uint32_t count, con
 /* Begins a round: all trees are empty; what is wanted stays wanted. */
 void cast_stripe_round(struct cast_stripe *d, cw_time now);
 
-/* The number of pieces that a tree may have under way (rule 2). */
+/* Servers went out of sight or came back (rule 3). Call it after cast_stripe_advance() for what has arrived so far. */
+void cast_stripe_careful(struct cast_stripe *d);
+/* The number of pieces that a tree may have under way (rules 2 and 3). */
 uint32_t cast_stripe_room(const struct cast_stripe *d, uint8_t tree);
 /*
  * Assigns the next piece to a tree, and gives its number there. False: the tree is full for now, or nothing is wanted.

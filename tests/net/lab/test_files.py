@@ -109,6 +109,29 @@ class Files(lab_kit.Case):
         print(f"resumed after a death: {rows[0]['sent_bytes']} of {size} bytes sent")
         self.assertLess(rows[0]["sent_bytes"], size * 3 // 4)
 
+    def test_cables_that_flap(self):
+        """What a source sends again stays within what docs/services/multicast.md, "Nothing goes back", says."""
+        size = 20_000_000
+        self.lab("3x3x1", "--rate", "20mbit")
+        send = subprocess.Popen([lab_kit.OPTIONS.cwlab, "ctl", "0,0,0", "--json", "file", "send", self.file(size),
+                                 "--to", "all"], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(send.kill)
+        ends = [("0,0,0", "+x"), ("1,1,0", "+y"), ("0,0,0", "-y"), ("2,1,0", "-x"), ("0,2,0", "+x"), ("0,0,0", "-x")]
+        flaps = 0
+        while send.poll() is None and flaps < 400:
+            server, link = ends[flaps % len(ends)]
+            lab_kit.run("link", server, link, "down")
+            lab_kit.run("link", server, link, "up")
+            flaps += 1
+        out, _ = send.communicate(timeout=lab_kit.LIMIT_S)
+        total = json.loads(out.splitlines()[0])
+        print(f"{flaps} cables cut while 20 MB went to 8 servers: {total['sent_bytes']} bytes sent; again: "
+              f"{total['lost_bytes']} lost, {total['missed_bytes']} missed, {total['mended_bytes']} by a second way")
+        self.assertEqual((send.returncode, total["complete"]), (0, 8))
+        self.assertGreater(flaps, 5)
+        self.assertLessEqual(total["lost_bytes"] + total["mended_bytes"], size // 4)
+        self.assertLessEqual(total["sent_bytes"], 2 * size)  # disks that are too slow for a round: the file once more
+
     def test_disks_that_are_full(self):
         size = 8_000_000
         self.lab("3x1x1")

@@ -74,6 +74,9 @@ void fw_open(const struct fw_setup *setup)
     if (setup->mtu > 0) {
         config.node.mtu = setup->mtu;
     }
+    if (setup->calm_damping) {
+        config.node.timers.damp = config.node.timers.damp_max = CW_MS(10);
+    }
     config.services = services;
     config.service_count = 1;
     config.option = option_of;

@@ -27,6 +27,7 @@ struct fw_setup {
     uint64_t bits_per_second; /* of each cable: 1 Gb/s */
     uint16_t mtu;             /* of each cable: 9,000 */
     const char *patience_ms;  /* that option of the multicast: NULL, its default */
+    bool calm_damping;        /* links that flap are tried again after 10 ms, however often they do */
 };
 
 /* Prints and notes what is not as promised. */

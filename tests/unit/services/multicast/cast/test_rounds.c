@@ -150,6 +150,45 @@ START_TEST(who_flaps_is_waited_for)
 }
 END_TEST
 
+/* Rule 5: a tree with two edges here is used while there is a budget; then only others, unless there is none. */
+START_TEST(second_ways_have_a_budget)
+{
+    setup();
+    ck_assert_int_eq(cast_rounds_begin(c, false), 0);
+    struct cast_edge *all = c->edge, few[3] = {{.tree = 1, .heard = true}, {.tree = 1, .heard = true}, {.tree = 2}};
+    unsigned edges = c->edges;
+    c->edge = few;
+    c->edges = 3;
+    ck_assert(cast_rounds_may_assign(c, 1) && cast_rounds_may_assign(c, 2));
+    c->repeats.mended = 16;
+    ck_assert(cast_rounds_may_assign(c, 1)); /* nobody hears by the other tree yet */
+    few[2].heard = true;
+    ck_assert(!cast_rounds_may_assign(c, 1) && cast_rounds_may_assign(c, 2));
+    few[2].out = true;
+    ck_assert(cast_rounds_may_assign(c, 1));
+    few[2].out = false;
+    c->out.made_count = 8; /* of the test's making: nothing was read */
+    ck_assert(cast_rounds_may_assign(c, 1));
+    c->out.made_count = 0;
+    c->edge = all;
+    c->edges = edges;
+    teardown();
+}
+END_TEST
+
+/* After a change of the view little is under way. */
+START_TEST(with_care_after_a_change)
+{
+    setup();
+    ck_assert_int_eq(cast_rounds_begin(c, false), 0);
+    cast_rounds_view(c);
+    for (uint8_t tree = 0; tree < CW_LINK_COUNT; tree++) {
+        ck_assert_uint_eq(cast_stripe_room(&c->out.stripe, tree), CAST_CAREFUL);
+    }
+    teardown();
+}
+END_TEST
+
 /* A source that sees nobody is itself out of sight, and does not end at once. */
 START_TEST(a_source_alone)
 {
@@ -252,8 +291,10 @@ START_TEST(a_wrong_sum)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(all_then_what_is_lacking),      SUITE_TEST(asked_first),
-                                          SUITE_TEST(who_flaps_is_waited_for),       SUITE_TEST(a_source_alone),
-                                          SUITE_TEST(nobody_is_waited_for_for_ever), SUITE_TEST(best_effort),
-                                          SUITE_TEST(a_source_that_cannot),          SUITE_TEST(a_wrong_sum)};
+static const struct suite_test tests[] = {
+    SUITE_TEST(second_ways_have_a_budget),     SUITE_TEST(with_care_after_a_change),
+    SUITE_TEST(all_then_what_is_lacking),      SUITE_TEST(asked_first),
+    SUITE_TEST(who_flaps_is_waited_for),       SUITE_TEST(a_source_alone),
+    SUITE_TEST(nobody_is_waited_for_for_ever), SUITE_TEST(best_effort),
+    SUITE_TEST(a_source_that_cannot),          SUITE_TEST(a_wrong_sum)};
 SUITE_MAIN("cast_rounds", tests)

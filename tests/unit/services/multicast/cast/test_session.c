@@ -202,6 +202,28 @@ START_TEST(the_sink_is_waited_for)
 }
 END_TEST
 
+/* A member that loses sight of the source keeps what it has of the trees, and reports anew. */
+START_TEST(leaving)
+{
+    open_at(4, 8 * PIECE);
+    take_part();
+    ck_assert(!cast_session_tree(c, 1, 0, CAST_OPEN_ENDED));
+    ck_assert(put(1, 0, 0) == 0 && put(1, 1, 1) == 0 && put(1, 3, 3) == 0);
+    c->tree[1].up[0] = (struct cast_upstream){.edge = 7, .from = 1};
+    c->in.over = c->in.reported = true;
+    c->in.lack_at = 5;
+    cast_session_leave(c);
+    ck_assert(c->left && c->edges == 0 && c->tree[1].up[0].edge == 0);
+    ck_assert(!c->in.over && !c->in.reported && c->in.lack_at == 0);
+    ck_assert(c->tree[1].open && cast_session_whole(c, 1) == 2 && put(1, 3, 3) == -EEXIST);
+    ck_assert(!cast_session_tree(c, 1, 1, CAST_OPEN_ENDED)); /* an OPEN of the same round: it goes on */
+    ck_assert(put(1, 2, 2) == 0 && cast_session_whole(c, 1) == 4);
+    cast_receiver_stop(&c->in.receiver, -ECANCELED);
+    cast_session_close(c);
+    teardown();
+}
+END_TEST
+
 START_TEST(rounds)
 {
     open_at(4, 4 * PIECE);
@@ -227,7 +249,11 @@ START_TEST(rounds)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(what_cannot_be),          SUITE_TEST(parts),
-                                          SUITE_TEST(the_member_and_the_ring), SUITE_TEST(the_base_advances),
-                                          SUITE_TEST(the_sink_is_waited_for),  SUITE_TEST(rounds)};
+static const struct suite_test tests[] = {SUITE_TEST(what_cannot_be),
+                                          SUITE_TEST(parts),
+                                          SUITE_TEST(the_member_and_the_ring),
+                                          SUITE_TEST(the_base_advances),
+                                          SUITE_TEST(the_sink_is_waited_for),
+                                          SUITE_TEST(leaving),
+                                          SUITE_TEST(rounds)};
 SUITE_MAIN("cast_session", tests)

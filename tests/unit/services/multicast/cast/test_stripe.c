@@ -86,6 +86,31 @@ START_TEST(a_slow_tree)
 }
 END_TEST
 
+/* Servers come or go: little is under way, and more with what arrives; a new round begins as at rest. */
+START_TEST(with_care)
+{
+    uint32_t index;
+    now = (cw_time){0};
+    ck_assert_int_eq(cast_stripe_open(&d, 1000), 0);
+    cast_stripe_want(&d, 0, 1000, NULL);
+    cast_stripe_round(&d, now);
+    while (cast_stripe_assign(&d, 3, &index)) {
+    }
+    cast_stripe_careful(&d);
+    ck_assert_uint_eq(cast_stripe_room(&d, 3), CAST_CAREFUL);
+    cast_stripe_advance(&d, 3, 40, now); /* 56 are still under way */
+    ck_assert_uint_eq(cast_stripe_room(&d, 3), CAST_CAREFUL + 10);
+    ck_assert(!cast_stripe_assign(&d, 3, &index));
+    cast_stripe_advance(&d, 3, 92, now);
+    ck_assert(cast_stripe_assign(&d, 3, &index) && index == 96);
+    cast_stripe_careful(&d);
+    ck_assert_uint_eq(cast_stripe_room(&d, 3), CAST_CAREFUL);
+    cast_stripe_round(&d, now);
+    ck_assert_uint_eq(cast_stripe_room(&d, 3), CAST_SPREAD);
+    cast_stripe_close(&d);
+}
+END_TEST
+
 /* Runs are wanted by whole bytes: from everywhere, the same as one by one. */
 START_TEST(runs_of_all_lengths)
 {
@@ -110,5 +135,5 @@ START_TEST(runs_of_all_lengths)
 END_TEST
 
 static const struct suite_test tests[] = {SUITE_TEST(each_once), SUITE_TEST(what_is_lacking), SUITE_TEST(a_slow_tree),
-                                          SUITE_TEST(runs_of_all_lengths)};
+                                          SUITE_TEST(with_care), SUITE_TEST(runs_of_all_lengths)};
 SUITE_MAIN("cast_stripe", tests)

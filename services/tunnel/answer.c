@@ -71,9 +71,13 @@ static int command_status(const struct tunnel *t, cw_request *r)
     tell_subnet(r, "subnet6", t, 6);
     tell_gateway(r, t);
     cw_request_int(r, "mtu", t->mtu);
+    cw_request_text(r, "multicast", t->many.user != NULL ? "yes" : "no");
     cw_request_int(r, "waiting", t->flows.packets);
     cw_request_int(r, "waiting_bytes", (int64_t)t->flows.bytes);
     cw_request_int(r, "sent", (int64_t)out->sent);
+    if (t->spread) {
+        cw_request_int(r, "longer", (int64_t)t->longer_sent);
+    }
     cw_request_int(r, "marked", (int64_t)out->marked);
     cw_request_int(r, "in_order", (int64_t)in->in_order);
     cw_request_int(r, "filled", (int64_t)in->filled);
@@ -223,6 +227,9 @@ static int command_explain(const struct tunnel *t, cw_request *r, const char *wo
     cw_request_int(r, "id", server);
     cw_request_text(r, "reachable", cw_reachable(t->s, c) ? "yes" : "no");
     tell_links(r, "links", cw_links_to(t->s, c));
+    if (t->spread) {
+        tell_links(r, "longer_links", longer_links(t->longer, t->s, server));
+    }
     cw_request_int(r, "hops", cw_distance(t->s, cw_self(t->s), c));
     cw_request_int(r, "hole_wait_ns", t->attached ? strands_wait(&t->strands, server).ns : 0);
     snprintf(grant, sizeof grant, "cwctl job explain %u:%u %u:%u:%d", cw_job_of(t->s), t->self, cw_job_of(t->s), server,

@@ -304,6 +304,7 @@ static int run(struct call *call, bool words)
     const struct arguments_given *map = words ? NULL : call_given(call, "map");
     const struct arguments_given *combine = words ? NULL : call_given(call, "combine");
     const struct arguments_given *top = call_given(call, "top"), *parts = words ? NULL : call_given(call, "partitions");
+    const struct arguments_given *path = words ? NULL : call_given(call, "path");
     bool caller = false;
     if (from == NULL) {
         return refuse(call, "from which file? --from NAME, below the data folder of each server");
@@ -326,6 +327,9 @@ static int run(struct call *call, bool words)
     }
     if (parts != NULL) {
         word_number(r, "partitions", parts->number);
+    }
+    if (path != NULL) {
+        word_text(r, "path", path->text);
     }
     add_options(call, r);
     return caller ? ask_and_fetch(call, r) : ask(call, r, show_run);

@@ -66,6 +66,7 @@ static const struct arguments_option options[] = {
     {"combine", ARGUMENTS_TEXT, NULL, false, "WHAT", "sum min max count avg first last topk:K set:K none (sum)"},
     {"top", ARGUMENTS_NUMBER, NULL, false, "N", "only the N keys with the greatest values, the greatest first"},
     {"partitions", ARGUMENTS_NUMBER, NULL, false, "N", "in so many parts the keys go to the trees (96)"},
+    {"path", ARGUMENTS_TEXT, NULL, false, "WAY", "records go over trees, direct, or auto: what is faster (auto)"},
     {"by", ARGUMENTS_TEXT, NULL, false, "x|y|z|server", "an answer for each plane of the torus, or each server"},
     {"on", ARGUMENTS_TEXT, NULL, true, "SERVER", "ask this server; may be given again (all servers)"},
     {"within", ARGUMENTS_SPAN, NULL, false, "TIME", "answer after so long, whoever is silent (1s)"},

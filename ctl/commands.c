@@ -459,7 +459,7 @@ static const struct command table[] = {
      "As aggregate words, with a mapper that makes keys and values of the file, and a combination of values.",
      "  cwctl aggregate run --map field:1 --from access.log --to 0,0,0:clients --top 10\n"
      "  cwctl aggregate run --map kv --combine max --from peaks.tsv --to each:peaks.tsv --without",
-     "from to map combine top partitions of without limit", 0, 0, NULL, NULL, NULL, run_aggregate_run},
+     "from to map combine top partitions path of without limit", 0, 0, NULL, NULL, NULL, run_aggregate_run},
     {"aggregate status", "", "reductions under way at this server, and who is waited for",
      "ROLE: desk, the operator asked here; root, the result is made here; member, this server's vector is in it; on "
      "the way, it passes others' sums on. SETTLED: bytes of the result that are whole. STILL FOR: since something has "

@@ -32,6 +32,7 @@ struct stream {
 
 static struct stream stream[MOST];
 static struct merge merge;
+static struct merge_source source[MOST];
 static uint8_t out[RECORD_BLOCK], *plain_out;
 
 static double now_ns(void)
@@ -95,7 +96,7 @@ static double merged(unsigned sources, const struct combine *c)
 {
     struct record_writer w;
     double start = now_ns();
-    merge_open(&merge, sources, c);
+    merge_open(&merge, source, sources, c);
     record_writer_init(&w, out, sizeof out);
     for (unsigned i = 0; i < sources; i++) {
         stream[i].next = 0;

@@ -5,9 +5,11 @@
  * or to a root on each server, beside the goal and the bound of the links. Mapping, sorting and writing are not
  * counted. `--smoke` only shows that it runs.
  *
- *   bench_streams [--smoke] [--records N] [--only K]
+ *   bench_streams [--smoke] [--records N] [--only K] [--path auto|trees|direct]
+ *   bench_streams --paths [--records N]       to each, six shares of keys that all have, by all three paths: as CSV
  *
- *   N: of each server, 200,000 when nothing is said; 1,650,000 are 30 MB. K: the K-th figure alone
+ *   N: of each server, 200,000 when nothing is said (no two keys equal, and --paths: 20,000); 1,650,000 are 30 MB. K:
+ *   the K-th figure alone
  */
 #include "base/prng.h"
 #include "fake_result.h"
@@ -106,8 +108,8 @@ static uint64_t block_bytes(char (*keys)[LINE], uint64_t records)
     return sum;
 }
 
-/* Gives every server a file of lines; those of all servers are the same, or no two are. Gives its bytes in blocks. */
-static uint64_t fill(uint64_t records, bool same)
+/* Gives every server a file of lines, of whose keys all servers have so many percent. Gives its bytes in blocks. */
+static uint64_t fill(uint64_t records, unsigned same)
 {
     char(*lines)[LINE] = calloc(records, LINE);
     char *text = malloc(records * LINE);
@@ -115,7 +117,7 @@ static uint64_t fill(uint64_t records, bool same)
     for (cw_server s = 0; s < SERVERS; s++) {
         size_t length = 0;
         for (uint64_t i = 0; i < records; i++) {
-            snprintf(lines[i], LINE, "%016" PRIx64, prng_mix(same ? 1 : s + 1, i));
+            snprintf(lines[i], LINE, "%016" PRIx64, prng_mix(i % 100 < same ? 1 : s + 2, i));
             length += (size_t)sprintf(text + length, "%s\t1\n", lines[i]);
         }
         stream_disk_put(&disks[s], "in", text, length);
@@ -154,14 +156,16 @@ static bool any_collects(bool each)
 }
 
 /* Nanoseconds from the first attempt to the last partition. */
-static double time_of(bool each, const char *more)
+static double time_of(bool each, const char *path)
 {
     static struct fake_result r;
     struct node_request_sink sink = {&r, fake_result_row, fake_result_int, fake_result_text, fake_result_done};
-    const char *const words[] = {"run", "from=in", each ? "to=each:out" : "to=1,1,1:out", "map=kv", more};
+    char by[24];
+    const char *const words[] = {"run", "from=in", each ? "to=each:out" : "to=1,1,1:out", "map=kv", by};
+    snprintf(by, sizeof by, "path=%s", path);
     cw_time began = {0}, ended = {0};
     fake_result_init(&r);
-    if (world_command(world, DESK, "aggregate", more != NULL ? 5 : 4, words, &sink) != 0) {
+    if (world_command(world, DESK, "aggregate", 5, words, &sink) != 0) {
         exit(1);
     }
     while (!r.done) {
@@ -178,51 +182,86 @@ static double time_of(bool each, const char *more)
 }
 
 struct figure {
-    const char *what, *more; /* more: a word of the run; NULL: none */
+    const char *what;
     bool each, same;
     const char *goal, *bound;
 };
 
-/*
- * The rate: of the records of one server by the time, as for a reduction; with no two keys equal, that at which a root
- * takes records of others.
- */
-static void streams(const struct figure *f, uint64_t records)
+static void close_world(void)
 {
-    open_world();
-    uint64_t bytes = fill(records, f->same);
-    double took = time_of(f->each, f->more);
-    double in = (double)bytes * 8 * (f->same ? 1 : f->each ? (SERVERS - 1.0) / SERVERS : SERVERS - 1);
-    printf("%-40s %8" PRIu64 " records of each, %5.1f MB in blocks: %.2f Gb/s, goal %s, bound %s; %.2f ms\n", f->what,
-           records, (double)bytes / 1e6, in / took, f->goal, f->bound, took / 1e6);
-    fflush(stdout);
     world_close(world);
     for (cw_server s = 0; s < SERVERS; s++) {
         stream_disk_close(&disks[s]);
     }
 }
 
+/*
+ * The rate: of the records of one server by the time, as for a reduction; with no two keys equal, that at which a root
+ * takes records of others.
+ */
+static void streams(const struct figure *f, uint64_t records, const char *path)
+{
+    open_world();
+    uint64_t bytes = fill(records, f->same ? 100 : 0);
+    double took = time_of(f->each, path);
+    double in = (double)bytes * 8 * (f->same ? 1 : f->each ? (SERVERS - 1.0) / SERVERS : SERVERS - 1);
+    printf("%-40s %8" PRIu64 " records of each, %5.1f MB in blocks: %.2f Gb/s, goal %s, bound %s; %.2f ms\n", f->what,
+           records, (double)bytes / 1e6, in / took, f->goal, f->bound, took / 1e6);
+    fflush(stdout);
+    close_world();
+}
+
+/* Time of all records of one server in Gb/s, by path and share of equal keys. */
+static void paths(uint64_t records)
+{
+    static const char *const path[] = {"trees", "direct", "auto"};
+    static const unsigned same[] = {0, 20, 40, 60, 80, 100};
+    printf("# percent of keys that all have, different keys of all over those of each, Gb/s of one server's records\n"
+           "equal,s,trees,direct,auto\n");
+    for (unsigned k = 0; k < sizeof same / sizeof *same; k++) {
+        printf("%u,%.3f", same[k], (same[k] / 100.0 + (1 - same[k] / 100.0) * SERVERS) / SERVERS);
+        for (unsigned i = 0; i < sizeof path / sizeof *path; i++) {
+            open_world();
+            uint64_t bytes = fill(records, same[k]);
+            printf(",%.3f", (double)bytes * 8 / time_of(true, path[i]));
+            fflush(stdout);
+            close_world();
+        }
+        putchar('\n');
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct figure figures[] = {
-        {"27 to one, all keys equal", NULL, false, true, "5.6", "6.000"},
-        {"27 to one, no two equal", NULL, false, false, "none", "6.000"},
-        {"27 to each, all keys equal", NULL, true, true, "5.7", "6.231"},
-        {"27 to each, no two equal", NULL, true, false, "2.75", "2.889"},
+        {"27 to one, all keys equal", false, true, "5.6", "6.000"},
+        {"27 to one, no two equal", false, false, "none", "6.000"},
+        {"27 to each, all keys equal", true, true, "5.7", "6.231"},
+        {"27 to each, no two equal", true, false, "2.75", "2.889"},
     };
-    uint64_t records = 200000;
+    const char *path = "auto";
+    uint64_t records = 0;
+    bool smoke = false, by_paths = false;
     unsigned only = 0;
     for (int i = 1; i < argc; i++) {
-        records = strcmp(argv[i], "--smoke") == 0 ? 2000 : records;
+        smoke = smoke || strcmp(argv[i], "--smoke") == 0;
+        by_paths = by_paths || strcmp(argv[i], "--paths") == 0;
         if (i + 1 < argc && strcmp(argv[i], "--records") == 0) {
             records = strtoull(argv[++i], NULL, 10);
         } else if (i + 1 < argc && strcmp(argv[i], "--only") == 0) {
             only = (unsigned)strtoul(argv[++i], NULL, 10);
+        } else if (i + 1 < argc && strcmp(argv[i], "--path") == 0) {
+            path = argv[++i];
         }
     }
+    if (by_paths) {
+        paths(records != 0 ? records : 20000);
+        return 0;
+    }
     for (unsigned i = 0; i < sizeof figures / sizeof *figures; i++) {
+        uint64_t ordinary = smoke ? 2000 : figures[i].same ? 200000 : 20000;
         if (only == 0 || only == i + 1) {
-            streams(&figures[i], figures[i].same ? records : records / 10);
+            streams(&figures[i], records != 0 ? records : ordinary, path);
         }
     }
     return 0;

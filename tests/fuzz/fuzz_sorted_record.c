@@ -13,6 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static struct record_reader reader;
 static struct record_writer writer;
 static struct merge merge;
+static struct merge_source sources[2];
 static uint8_t again[RECORD_BLOCK], rest[RECORD_BLOCK + RECORD_KEY_MOST];
 
 static void hold(bool good)
@@ -66,7 +67,7 @@ static void merged(const uint8_t *bytes, size_t size, int records, bool good)
 {
     int rc;
     bool fed[2] = {false, false};
-    merge_open(&merge, 2, NULL);
+    merge_open(&merge, sources, 2, NULL);
     record_writer_init(&writer, again, sizeof again);
     while ((rc = merge_run(&merge, &writer)) == MERGE_WAITS || rc == MERGE_FULL) {
         if (rc == MERGE_FULL) {

@@ -8,10 +8,11 @@
 
 enum { ENDED = -1 };
 
-void merge_open(struct merge *m, unsigned sources, const struct combine *combine)
+void merge_open(struct merge *m, struct merge_source *source, unsigned sources, const struct combine *combine)
 {
     CHECK(sources >= 1 && sources <= MERGE_SOURCES);
-    memset(m, 0, offsetof(struct merge, source));
+    memset(m, 0, offsetof(struct merge, sum));
+    m->source = source;
     m->sources = sources;
     if (combine != NULL && combine->table != NULL && combine->table->associative) {
         m->combine = *combine;
@@ -115,32 +116,32 @@ static unsigned play(struct merge *m, unsigned a, unsigned b)
     return first ? a : b;
 }
 
-/* Builds the tree below a node, of heads that have nothing in common with a key that came out. Gives the winner. */
+static unsigned won(const struct merge *m, unsigned node)
+{
+    return node >= m->sources ? node - m->sources : m->source[node].won;
+}
+
+/* Builds the tree, of heads that have nothing in common with a key that came out. Gives the winner. */
 static unsigned build(struct merge *m)
 {
-    uint8_t winner[2 * MERGE_SOURCES];
-    for (unsigned i = 0; i < m->sources; i++) {
-        winner[m->sources + i] = (uint8_t)i;
-    }
-    winner[1] = 0; /* of one source */
     for (unsigned n = m->sources - 1; n >= 1; n--) {
-        unsigned a = winner[2 * n], b = winner[2 * n + 1];
-        winner[n] = (uint8_t)play(m, a, b);
-        m->loser[n] = (uint8_t)(a + b - winner[n]);
+        unsigned a = won(m, 2 * n), b = won(m, 2 * n + 1), first = play(m, a, b);
+        m->source[n].won = (uint16_t)first;
+        m->source[n].loser = (uint16_t)(a + b - first);
     }
-    return winner[1];
+    return m->sources == 1 ? 0 : won(m, 1);
 }
 
 /* The winner's source shows its next record: plays it against the losers on its way to the root. */
 static void replay(struct merge *m)
 {
-    unsigned winner = m->loser[0];
+    unsigned winner = m->source[0].loser;
     for (unsigned n = (m->sources + winner) / 2; n >= 1; n /= 2) {
-        unsigned other = m->loser[n], first = play(m, winner, other);
-        m->loser[n] = (uint8_t)(winner + other - first);
+        unsigned other = m->source[n].loser, first = play(m, winner, other);
+        m->source[n].loser = (uint16_t)(winner + other - first);
         winner = first;
     }
-    m->loser[0] = (uint8_t)winner;
+    m->source[0].loser = (uint16_t)winner;
 }
 
 /* The next winner stands in loser[0]. 1: it does; 0: m waits; or -errno. */
@@ -153,12 +154,12 @@ static int advance(struct merge *m)
                 return rc;
             }
         }
-        m->loser[0] = (uint8_t)build(m);
+        m->source[0].loser = (uint16_t)build(m);
         m->started = true;
         return 1;
     }
     if (m->behind) {
-        int rc = source_next(m, m->loser[0]);
+        int rc = source_next(m, m->source[0].loser);
         if (rc <= 0) {
             return rc;
         }
@@ -187,7 +188,7 @@ static int gather_write(struct merge *m, struct record_writer *w)
 /* Adds the winner's value to those of its key, and writes those of the key before when it is another one. */
 static int gather_winner(struct merge *m, struct record_writer *w)
 {
-    const struct merge_source *s = &m->source[m->loser[0]];
+    const struct merge_source *s = &m->source[m->source[0].loser];
     const struct record_reader *r = &s->reader;
     uint32_t shared = (uint32_t)s->common;
     bool same = m->pending && shared == m->key_length && shared == r->key_length;
@@ -213,7 +214,7 @@ static int gather_winner(struct merge *m, struct record_writer *w)
 /* Without combiner: the winner's record goes out as it is. */
 static int pass_winner(struct merge *m, struct record_writer *w)
 {
-    const struct merge_source *s = &m->source[m->loser[0]];
+    const struct merge_source *s = &m->source[m->source[0].loser];
     const struct record_reader *r = &s->reader;
     int rc = record_write_shared(w, (cw_bytes){r->key, r->key_length}, (cw_bytes){r->value, r->value_length},
                                  (size_t)s->common);
@@ -228,7 +229,7 @@ int merge_run(struct merge *m, struct record_writer *w)
         if (rc <= 0) {
             return rc == 0 ? MERGE_WAITS : rc;
         }
-        if (m->source[m->loser[0]].common == ENDED) {
+        if (m->source[m->source[0].loser].common == ENDED) {
             rc = gather_write(m, w);
             return rc == 0 ? MERGE_DONE : rc == -ENOSPC ? MERGE_FULL : rc;
         }

@@ -7,13 +7,13 @@
  *    its values.
  *  - Equal keys meet in the order of their sources, and of one source in its order. So what comes out follows from what
  *    went in, and not from when blocks came, nor from where they were cut.
- *  - It holds no more than this struct, and at most one block of each source, which is lent. It never allocates, and is
- *    a function of its inputs: any thread, one at a time.
+ *  - It holds no more than this struct, what it is given for each source, and at most one block of each, which is lent.
+ *    It never allocates, and is a function of its inputs: any thread, one at a time.
  *
  * A record leaves when every source has shown a later one (with a combiner: one of a later key) or its end. So the
  * merge waits for one source at a time, but at its beginning for all.
  *
- *     merge_open(m, sources, &combine);
+ *     merge_open(m, source, sources, &combine);
  *     for (;;) {
  *         rc = merge_run(m, &writer);
  *         MERGE_WAITS  the block of m->waits is yours again: merge_feed(m, m->waits, block) or merge_end(m, m->waits),
@@ -33,7 +33,7 @@
 #include "services/aggregate/sorted/record.h"
 
 enum {
-    MERGE_SOURCES = 24, /* at most: six children and itself, or the runs of a spool and what is still in memory */
+    MERGE_SOURCES = 4097, /* at most: all other servers, and itself */
 };
 
 enum merge_state {
@@ -47,6 +47,8 @@ struct merge_source {
     int32_t common; /* bytes that its head shares with the key that came out last; -1: it has ended */
     bool fed;       /* it has a block, or has ended */
     bool ended;
+    /* Of node i of the tree (source 0: of the whole): who lost there; and who won, while the tree is built. */
+    uint16_t loser, won;
 };
 
 struct merge {
@@ -55,7 +57,8 @@ struct merge {
     struct combine combine;       /* table NULL: records stay apart */
     bool started;                 /* the tree is built */
     bool behind;                  /* the winner's record was used: its source must show the next one */
-    uint8_t loser[MERGE_SOURCES]; /* [0] is the winner; node n has children 2n and 2n+1, leaf i is node sources + i */
+    /* source[0].loser is the winner; node n has children 2n and 2n+1, leaf i is node sources + i. */
+    struct merge_source *source;
     /* The key whose values are gathered. */
     bool pending;
     uint32_t key_length, shared; /* shared: with the key before it */
@@ -64,15 +67,14 @@ struct merge {
     cw_bytes value[CW_COMBINE_VALUES]; /* in the sources' blocks, or in sum */
     unsigned half;                     /* of sum: where the next combination goes */
     uint64_t records_in, records_out;
-    struct merge_source source[MERGE_SOURCES];
     uint8_t sum[2][RECORD_BLOCK];
 };
 
 /*
- * Makes m a merge of 1..MERGE_SOURCES sources. Copies *combine, whose table is borrowed until m is used no more; NULL,
- * none, or not associative: records stay apart.
+ * Makes m a merge of 1..MERGE_SOURCES sources, in source[sources], which is lent until m is used no more, and need not
+ * be filled. Copies *combine, whose table is borrowed as long; NULL, none, or not associative: records stay apart.
  */
-void merge_open(struct merge *m, unsigned sources, const struct combine *combine);
+void merge_open(struct merge *m, struct merge_source *source, unsigned sources, const struct combine *combine);
 /*
  * Lends a block of source i, which has none, until m waits for i again, or is done. Sources that are not waited for may
  * be fed before the first merge_run() in any order.

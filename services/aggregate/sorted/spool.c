@@ -14,8 +14,6 @@ enum {
     WINDOW = RECORD_BLOCK + RECORD_KEY_MOST, /* a block, and what record_block_after() may add */
 };
 
-static_assert(SHELF_RUNS + 1 <= MERGE_SOURCES, "all runs are merged at once");
-
 struct shelf_reader {
     const struct shelf *shelf;
     unsigned runs;
@@ -25,6 +23,7 @@ struct shelf_reader {
     uint32_t after_length;
     uint8_t after[RECORD_KEY_MOST];
     struct merge merge;
+    struct merge_source source[SHELF_RUNS + 1];
     uint8_t scratch[2 * RECORD_BLOCK];
     uint8_t window[][WINDOW]; /* one for each run, and one for the batch */
 };
@@ -252,7 +251,7 @@ static void reader_seek(struct shelf_reader *r, uint32_t partition)
         r->cursor = batch_seek(f->last, partition, r->has_after ? &after : NULL, r->scratch);
     }
     if (r->runs + (f->last != NULL) > 0) {
-        merge_open(&r->merge, r->runs + (f->last != NULL), &f->combine);
+        merge_open(&r->merge, r->source, r->runs + (f->last != NULL), &f->combine);
     }
 }
 

@@ -160,6 +160,7 @@ static void row_end(const struct lead *l, bool well)
     cw_request_int(r, "counted", well ? stream_count_of(st, l->counted) : 0);
     cw_request_int(r, "members", stream_count_of(st, l->members));
     cw_request_int(r, "parts", l->parts);
+    cw_request_text(r, "path", l->direct ? "direct" : "trees");
     if (l->to != LEAD_TO_CALLER) {
         cw_request_int(r, "with_result", well ? with_result(l) : 0);
     }
@@ -260,7 +261,7 @@ int asker_take(struct stream *st, cw_request *r, uint32_t number)
 /* ---- Words ------------------------------------------------------------------------------------------------------- */
 
 static const char usage[] = "expected: run from=FILE to=SERVER:FILE|each:FILE|all:FILE|- [map=] [combine=] [top=] "
-                            "[partitions=] [of=SERVER].. [without=1] [limit_ms=]";
+                            "[path=] [partitions=] [of=SERVER].. [without=1] [limit_ms=]";
 
 static int read_name(cw_request *r, const char *option, const char *name, char out[static LETTER_NAME_MOST + 1])
 {
@@ -358,6 +359,23 @@ static int read_number(cw_request *r, const char *option, const char *word, uint
     return 0;
 }
 
+static const char *const path_names[] = {
+    [LEAD_PATH_AUTO] = "auto", [LEAD_PATH_TREES] = "trees", [LEAD_PATH_DIRECT] = "direct"};
+
+static int read_path(cw_request *r, const char *word, struct lead *l)
+{
+    for (unsigned i = 0; i < sizeof path_names / sizeof *path_names; i++) {
+        if (strcmp(word, path_names[i]) == 0) {
+            l->path = (enum lead_path)i;
+            return 0;
+        }
+    }
+    return refuse_request(r,
+                          "path: records go over trees, direct to who writes them, or auto, whichever is faster; "
+                          "not '%.40s'",
+                          word);
+}
+
 static int read_word(const struct stream *st, cw_request *r, const char *word, struct lead *l)
 {
     struct wish *w = &l->wish;
@@ -373,6 +391,9 @@ static int read_word(const struct stream *st, cw_request *r, const char *word, s
     }
     if ((value = words_value(word, "combine")) != NULL) {
         return read_combine(r, value, w);
+    }
+    if ((value = words_value(word, "path")) != NULL) {
+        return read_path(r, value, l);
     }
     if ((value = words_value(word, "top")) != NULL) {
         return read_number(r, "top", value, BEST_MOST, &w->top);
@@ -449,6 +470,10 @@ int asker_command(struct stream *st, cw_request *r, int argc, const char *const 
         return rc;
     }
     fill(st, l);
+    /* With one root, trees are never worse: its links bring all, or less. */
+    l->keys = l->path == LEAD_PATH_AUTO && stream_count_of(st, l->writers) > 1 && l->to != LEAD_TO_ALL
+                  ? calloc(1, sizeof *l->keys)
+                  : NULL;
     l->request = r;
     l->number = number;
     lead_begin(st, l);
@@ -495,4 +520,31 @@ void asker_status(const struct stream *st, cw_request *r, bool *first)
         cw_request_int(r, "took_ns", cw_time_since(cw_now(st->s), l->began).ns);
         stream_tell_set(st, r, "waits_for", l->silent);
     }
+}
+
+void asker_collector(const struct collector *c, cw_request *r)
+{
+    static const char *const states[] = {"pauses",
+                                         "announced",
+                                         "runs",
+                                         "result is written",
+                                         "result is held",
+                                         "result gets its name",
+                                         "result has its name"};
+    const struct stream *st = c->st;
+    cw_request_text(r, "role", "root");
+    tell_server_id(st->s, r, "root", st->self);
+    cw_request_int(r, "job", AGGREGATE_JOB);
+    cw_request_text(r, "name", c->wish.to);
+    cw_request_text(r, "operation", c->wish.combine);
+    cw_request_text(r, "type", c->wish.mapper);
+    cw_request_text(r, "state", states[c->state]);
+    cw_request_int(r, "attempts", c->attempt);
+    cw_request_int(r, "bytes", (int64_t)c->bytes);
+    cw_request_int(r, "still_ns", cw_time_since(cw_now(st->s), c->moved).ns);
+    cw_request_int(r, "settled_bytes", (int64_t)(c->bytes * result_count(c->result) / c->count));
+    cw_request_int(r, "partitions", c->count);
+    cw_request_int(r, "settled_partitions", result_count(c->result));
+    cw_request_int(r, "members", stream_count_of(st, c->members));
+    stream_tell_set(st, r, "waits_for", c->silent);
 }

@@ -34,17 +34,6 @@ struct collector *collector_of_lead(struct stream *st, const struct run_name *le
     return NULL;
 }
 
-bool collector_has_name(const struct stream *st, const struct run_name *lead, const char *to)
-{
-    for (struct list_node *n = list_first(&st->collectors); n != NULL; n = list_next(&st->collectors, n)) {
-        const struct collector *c = collector_at(n);
-        if ((c->wish.flags & LETTER_CALLER) == 0 && !run_name_equal(&c->lead, lead) && strcmp(c->wish.to, to) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 void collector_moved(struct collector *c)
 {
     c->moved = cw_now(c->st->s);
@@ -68,7 +57,7 @@ static int check(struct stream *st, const struct letter *l)
     if (writes && (st->host == NULL || st->folder[0] == '\0')) {
         return -EOPNOTSUPP;
     }
-    if (writes && (collector_has_name(st, &l->run, l->wish.to) || copy_has_name(st, &l->run, l->wish.to))) {
+    if (writes && copy_has_name(st, &l->run, l->wish.to)) {
         return -EBUSY;
     }
     for (struct list_node *n = list_first(&st->collectors); n != NULL; n = list_next(&st->collectors, n)) {
@@ -107,7 +96,7 @@ int collector_open(struct stream *st, const struct letter *l, const struct trans
     size_t bytes = stream_words(st) * sizeof *l->members;
     int rc = check(st, l);
     if (rc == 0) {
-        collector_drop(st, &l->run, l->attempt - 1); /* of an earlier round nothing counts (aggregate rule 25) */
+        collector_drop(st, &l->run, l->attempt - 1, false); /* of an earlier round nothing counts (aggregate rule 25) */
     }
     struct collector *c = rc < 0 ? NULL : make(st);
     if (c == NULL) {
@@ -201,13 +190,24 @@ void collector_blame(struct collector *c, int status, cw_server who)
     stream_soon(c->st);
 }
 
-void collector_drop(struct stream *st, const struct run_name *lead, uint32_t round)
+/* The lead is gone: has it told others that the result gets its name? */
+static void wait_for_others(struct collector *c)
+{
+    c->orphan = c->orphan.ns != 0 ? c->orphan : cw_now(c->st->s);
+}
+
+void collector_drop(struct stream *st, const struct run_name *lead, uint32_t round, bool gone)
 {
     for (struct list_node *n = list_first(&st->collectors), *next; n != NULL; n = next) {
         struct collector *c = collector_at(n);
         next = list_next(&st->collectors, n);
         bool given = c->state == COLLECTOR_HOLDS && (c->wish.flags & LETTER_CALLER) != 0;
-        if (run_name_equal(&c->lead, lead) && (round == 0 || c->round <= round) && c->state != COLLECTOR_NAMES) {
+        bool mine = run_name_equal(&c->lead, lead) && (round == 0 || c->round <= round);
+        if (mine && gone && !given && c->state == COLLECTOR_HOLDS) {
+            wait_for_others(c);
+        } else if (mine && c->state == COLLECTOR_NAMED) {
+            collector_end(c, 0, CW_SERVER_NONE);
+        } else if (mine && c->state != COLLECTOR_NAMES) {
             collector_end(c, given ? 0 : -ECANCELED, CW_SERVER_NONE);
         }
     }
@@ -216,13 +216,20 @@ void collector_drop(struct stream *st, const struct run_name *lead, uint32_t rou
 int collector_commit(struct stream *st, const struct letter *l, const struct transport_reply_to *reply)
 {
     struct collector *c = collector_of_lead(st, &l->run);
-    if (c == NULL || c->round != l->attempt || c->state != COLLECTOR_HOLDS) {
+    bool named = c != NULL && (c->state == COLLECTOR_NAMES || c->state == COLLECTOR_NAMED);
+    if (c == NULL || c->round != l->attempt || (c->state != COLLECTOR_HOLDS && !named) || (reply != NULL && c->asked)) {
         return -ESTALE;
     }
-    c->reply = *reply;
-    c->asked = true;
-    c->state = COLLECTOR_NAMES;
-    result_commit(c->result);
+    if (reply != NULL) {
+        c->reply = *reply;
+        c->asked = true;
+        stream_soon(st);
+    }
+    if (!named) {
+        c->state = COLLECTOR_NAMES;
+        result_commit(c->result);
+        lead_pass_commit(st, l);
+    }
     return 0;
 }
 
@@ -243,6 +250,11 @@ static void give_up_attempt(struct collector *c)
     c->next = cw_time_add(cw_now(st->s), c->pause);
     c->pause.ns = 2 * c->pause.ns < STREAM_PAUSE_MOST.ns ? 2 * c->pause.ns : STREAM_PAUSE_MOST.ns;
     stream_wake(st);
+}
+
+static bool is_direct(const struct collector *c)
+{
+    return (c->wish.flags & LETTER_DIRECT) != 0;
 }
 
 /* Would another attempt end with the same? */
@@ -277,19 +289,6 @@ static bool look_around(struct collector *c)
     return true;
 }
 
-/* Blocks are short where there is little: filling the trees costs their depth in blocks. */
-static uint32_t block_bytes(const struct collector *c, unsigned depth)
-{
-    enum { LEAST = 4096, PART = 300 };
-    uint64_t members = 0;
-    for (size_t i = 0; i < stream_words(c->st); i++) {
-        members += (uint64_t)__builtin_popcountll(c->members[i]);
-    }
-    uint64_t mine = c->bytes / c->wish.partitions * c->count;
-    uint64_t bytes = mine / members / ((uint64_t)PART * (depth + 1));
-    return bytes < LEAST ? LEAST : bytes > STREAM_BLOCK ? STREAM_BLOCK : (uint32_t)bytes;
-}
-
 static void announce(struct collector *c, const struct letter *l)
 {
     struct stream *st = c->st;
@@ -312,10 +311,27 @@ static void announce(struct collector *c, const struct letter *l)
     }
 }
 
-static void begin(struct collector *c)
+/* Who is in the attempt, and how deep its trees are. */
+static int make_plan(struct collector *c, unsigned *depth, cw_server *lost)
 {
     struct stream *st = c->st;
     struct plan plan;
+    if (is_direct(c)) {
+        *depth = 1;
+        memcpy(c->involved, c->members, stream_words(st) * sizeof *c->involved);
+        trees_set_add(c->involved, st->self);
+        return 0;
+    }
+    const struct plan_question question = {&st->torus, st->trees, st->self, c->members, c->dead};
+    int rc = plan_make(&plan, &question, st->self, c->involved, lost);
+    *depth = plan.depth;
+    return rc;
+}
+
+static void begin(struct collector *c)
+{
+    struct stream *st = c->st;
+    unsigned depth = 0;
     cw_server lost = CW_SERVER_NONE;
     if (!look_around(c)) {
         return;
@@ -324,8 +340,7 @@ static void begin(struct collector *c)
         collector_end(c, -ENOBUFS, st->self);
         return;
     }
-    const struct plan_question question = {&st->torus, st->trees, st->self, c->members, c->dead};
-    int rc = plan_make(&plan, &question, st->self, c->involved, &lost);
+    int rc = make_plan(c, &depth, &lost);
     if (rc < 0) {
         collector_end(c, rc == -ENETUNREACH ? -ECONNRESET : -ENOBUFS, rc == -ENETUNREACH ? lost : st->self);
         return;
@@ -333,13 +348,19 @@ static void begin(struct collector *c)
     c->taken = 0;
     result_cut(c->result);
     c->attempt++;
-    c->each = c->each != 0 ? c->each : block_bytes(c, plan.depth);
+    c->each = c->each != 0 ? c->each : junction_each(c, depth);
     stream_note(st, STREAM_COUNT_ATTEMPTS, 1);
     struct letter l = {.kind = LETTER_ANNOUNCE, .run = c->run, .lead = c->lead, .attempt = c->attempt};
     l.wish = c->wish;
     l.partitions = c->wish.partitions;
     l.each = c->each;
+    l.direct = is_direct(c);
     l.open = c->count == c->wish.partitions ? STREAM_OPEN : 1; /* several roots share the links */
+    if (l.direct) {
+        enum { TOGETHER = 32 };
+        uint32_t roots = c->wish.partitions / c->count, each = STREAM_OPEN_DIRECT * TOGETHER / (roots + 1);
+        l.open = (uint8_t)(each < 1 ? 1 : each < STREAM_OPEN_DIRECT ? each : STREAM_OPEN_DIRECT);
+    }
     l.servers = st->torus.servers;
     CHECK(stream_words(st) <= MESSAGE_SET_WORDS); /* stream_open() refuses a larger torus */
     memcpy(l.members, c->members, stream_words(st) * sizeof *l.members);
@@ -360,7 +381,7 @@ void collector_announced(struct collector *c, uint32_t attempt, cw_server from, 
     }
     switch (status) {
     case 0:
-        stream_set_remove(c->silent, from);
+        trees_set_remove(c->silent, from);
         if (--c->awaited == 0) {
             c->state = COLLECTOR_RUNS;
             stream_soon(c->st);
@@ -388,7 +409,7 @@ void collector_probed(struct collector *c, uint32_t attempt, cw_server from, int
         return;
     }
     if (status == 0) {
-        stream_set_remove(c->silent, from);
+        trees_set_remove(c->silent, from);
     } else if (status != -ETIMEDOUT) {
         give_up_attempt(c);
     }
@@ -396,7 +417,9 @@ void collector_probed(struct collector *c, uint32_t attempt, cw_server from, int
 
 void collector_down(struct collector *c, cw_server server)
 {
-    if (server == c->lead.root && server != c->st->self) {
+    if (server == c->lead.root && server != c->st->self && c->state == COLLECTOR_HOLDS) {
+        wait_for_others(c);
+    } else if (server == c->lead.root && server != c->st->self && c->state < COLLECTOR_HOLDS) {
         collector_end(c, -ECANCELED, CW_SERVER_NONE); /* nobody wants it any more */
     } else if (trees_set_has(c->involved, server)) {
         give_up_attempt(c);
@@ -536,7 +559,15 @@ void collector_tick(struct collector *c)
         return;
     }
     if (c->named) {
-        collector_end(c, 0, CW_SERVER_NONE);
+        c->state = COLLECTOR_NAMED;
+        if (c->asked || !stream_sees(c->st, c->lead.root)) {
+            collector_end(c, 0, CW_SERVER_NONE);
+            return;
+        }
+    }
+    if (c->orphan.ns != 0 && c->state == COLLECTOR_HOLDS &&
+        cw_time_due(cw_time_add(c->orphan, STREAM_ORPHAN), cw_now(c->st->s))) {
+        collector_end(c, -ECANCELED, CW_SERVER_NONE);
         return;
     }
     if (c->finished && c->state == COLLECTOR_RUNS) {
@@ -554,30 +585,6 @@ void collector_tick(struct collector *c)
 cw_span collector_due(const struct collector *c)
 {
     return c->state == COLLECTOR_PAUSES ? cw_time_since(c->next, cw_now(c->st->s)) : STREAM_TICK;
-}
-
-/* ---- What is seen ------------------------------------------------------------------------------------------------ */
-
-void collector_status(const struct collector *c, cw_request *r)
-{
-    static const char *const states[] = {"pauses",         "announced",           "runs", "result is written",
-                                         "result is held", "result gets its name"};
-    const struct stream *st = c->st;
-    cw_request_text(r, "role", "root");
-    tell_server_id(st->s, r, "root", st->self);
-    cw_request_int(r, "job", AGGREGATE_JOB);
-    cw_request_text(r, "name", c->wish.to);
-    cw_request_text(r, "operation", c->wish.combine);
-    cw_request_text(r, "type", c->wish.mapper);
-    cw_request_text(r, "state", states[c->state]);
-    cw_request_int(r, "attempts", c->attempt);
-    cw_request_int(r, "bytes", (int64_t)c->bytes);
-    cw_request_int(r, "still_ns", cw_time_since(cw_now(st->s), c->moved).ns);
-    cw_request_int(r, "settled_bytes", (int64_t)(c->bytes * result_count(c->result) / c->count));
-    cw_request_int(r, "partitions", c->count);
-    cw_request_int(r, "settled_partitions", result_count(c->result));
-    cw_request_int(r, "members", stream_count_of(st, c->members));
-    stream_tell_set(st, r, "waits_for", c->silent);
 }
 
 void collector_close(struct stream *st)

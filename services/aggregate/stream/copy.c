@@ -280,12 +280,12 @@ struct copy {
     struct transport_reply_to reply;
     bool asked;         /* somebody waits for that answer: the root, and then the lead */
     bool away, dropped; /* work has it; it is freed when that has ended */
-    bool head, last, holds, committing;
+    bool head, last, holds, committing, named;
     size_t length;
     struct vectors_file *file;
     int status; /* of the work */
     uint64_t bytes;
-    cw_time heard;
+    cw_time heard, orphan; /* orphan: as a collector's */
     uint8_t text[STREAM_TEXT_MOST];
 };
 
@@ -306,6 +306,12 @@ static struct copy *copy_of(struct stream *st, const struct run_name *lead)
 
 bool copy_has_name(const struct stream *st, const struct run_name *lead, const char *to)
 {
+    for (struct list_node *n = list_first(&st->collectors); n != NULL; n = list_next(&st->collectors, n)) {
+        const struct collector *c = (const struct collector *)(const void *)n;
+        if ((c->wish.flags & LETTER_CALLER) == 0 && !run_name_equal(&c->lead, lead) && strcmp(c->wish.to, to) == 0) {
+            return true;
+        }
+    }
     for (struct list_node *n = list_first(&st->copies); n != NULL; n = list_next(&st->copies, n)) {
         if (!run_name_equal(&copy_at(n)->ch.run, lead) && strcmp(copy_at(n)->to, to) == 0) {
             return true;
@@ -383,6 +389,8 @@ static void copy_done(cw_svc *s, void *state, void *arg)
     c->away = false;
     if (c->dropped) {
         copy_free(c);
+    } else if (c->status == 0 && c->committing && !c->asked) {
+        c->named = true; /* the lead asks, or is gone */
     } else if (c->status < 0 || c->committing) {
         copy_end(c, c->status);
     } else if (c->last) {
@@ -443,10 +451,10 @@ int copy_open(struct stream *st, const struct letter *l, cw_server root, const s
     if (before != NULL && before->ch.round >= l->attempt) {
         return -ESTALE;
     }
-    if (collector_has_name(st, &l->run, l->wish.to) || copy_has_name(st, &l->run, l->wish.to)) {
+    if (copy_has_name(st, &l->run, l->wish.to)) {
         return -EBUSY;
     }
-    copy_drop(st, &l->run, l->attempt - 1);
+    copy_drop(st, &l->run, l->attempt - 1, false);
     struct copy *c = st->memory + sizeof *c <= st->memory_most ? malloc(sizeof *c) : NULL;
     if (c == NULL) {
         return -ENOBUFS;
@@ -474,24 +482,41 @@ int copy_open(struct stream *st, const struct letter *l, cw_server root, const s
 int copy_commit(struct stream *st, const struct letter *l, const struct transport_reply_to *reply)
 {
     struct copy *c = copy_of(st, &l->run);
-    if (c == NULL || c->ch.round != l->attempt || !c->holds || c->committing) {
+    if (c == NULL || c->ch.round != l->attempt || !c->holds || (reply != NULL && c->asked)) {
         return -ESTALE;
     }
-    c->reply = *reply;
-    c->asked = true;
-    c->committing = true;
-    copy_offload(c);
+    if (reply != NULL) {
+        c->reply = *reply;
+        c->asked = true;
+    }
+    if (c->named && c->asked) {
+        copy_end(c, 0);
+    } else if (!c->committing) {
+        c->committing = true;
+        lead_pass_commit(st, l);
+        copy_offload(c);
+    }
     return 0;
 }
 
-void copy_drop(struct stream *st, const struct run_name *lead, uint32_t round)
+static void wait_for_others(struct copy *c)
+{
+    c->orphan = c->orphan.ns != 0 ? c->orphan : cw_now(c->ch.st->s);
+}
+
+void copy_drop(struct stream *st, const struct run_name *lead, uint32_t round, bool gone)
 {
     for (struct list_node *n = list_first(&st->copies), *next; n != NULL; n = next) {
         struct copy *c = copy_at(n);
         next = list_next(&st->copies, n);
         bool old = round == 0 || c->ch.round <= round;
-        if (run_name_equal(&c->ch.run, lead) && old && !c->committing && !c->dropped) {
-            copy_end(c, -ECANCELED);
+        if (!run_name_equal(&c->ch.run, lead) || !old || c->dropped) {
+            continue;
+        }
+        if (gone && c->holds && !c->committing) {
+            wait_for_others(c);
+        } else if (!c->committing || c->named) {
+            copy_end(c, c->named ? 0 : -ECANCELED);
         }
     }
 }
@@ -501,8 +526,13 @@ void copy_down(struct stream *st, cw_server server)
     for (struct list_node *n = list_first(&st->copies), *next; n != NULL; n = next) {
         struct copy *c = copy_at(n);
         next = list_next(&st->copies, n);
-        if (c->ch.run.root == server && !c->committing && !c->dropped) {
-            copy_end(c, -ECANCELED);
+        if (c->ch.run.root != server || c->dropped) {
+            continue;
+        }
+        if (c->holds && !c->committing) {
+            wait_for_others(c);
+        } else if (!c->committing || c->named) {
+            copy_end(c, c->named ? 0 : -ECANCELED);
         }
     }
 }
@@ -510,8 +540,15 @@ void copy_down(struct stream *st, cw_server server)
 void copy_tick(struct stream *st)
 {
     cw_time now = cw_now(st->s);
-    for (struct list_node *n = list_first(&st->copies); n != NULL; n = list_next(&st->copies, n)) {
+    for (struct list_node *n = list_first(&st->copies), *next; n != NULL; n = next) {
         struct copy *c = copy_at(n);
+        next = list_next(&st->copies, n);
+        bool late = c->orphan.ns != 0 && !c->committing && cw_time_due(cw_time_add(c->orphan, STREAM_ORPHAN), now);
+        bool alone = c->named && !stream_sees(st, c->ch.run.root);
+        if (!c->dropped && (late || alone)) {
+            copy_end(c, alone ? 0 : -ECANCELED);
+            continue;
+        }
         const struct letter l = {.kind = LETTER_PROBE, .run = c->ch.run};
         if (cw_time_due(cw_time_add(c->heard, STREAM_ASK_EVERY), now) && l.run.root != st->self) {
             c->heard = now;

@@ -25,11 +25,11 @@ struct slot {
 
 /* Blocks are numbered from 0 on. Block n is in slot n % window. */
 struct input {
-    cw_link child;  /* CW_LINK_SELF: the server's own task */
-    uint32_t taken; /* blocks that were merged and are gone */
-    uint32_t told;  /* how many the child was told it may send */
-    bool telling;   /* that is on its way: the next GRANT waits */
-    bool lent;      /* the merge has block `taken` */
+    cw_server child; /* CW_SERVER_NONE: the server's own task */
+    uint32_t taken;  /* blocks that were merged and are gone */
+    uint32_t told;   /* how many the child was told it may send */
+    bool telling;    /* that is on its way: the next GRANT waits */
+    bool lent;       /* the merge has block `taken` */
     bool ended;
     struct source *source;                /* of the own task */
     bool reading;                         /* and work for it is under way */
@@ -60,9 +60,10 @@ struct flow {
     uint32_t partition;
     unsigned window; /* blocks */
     unsigned inputs;
-    struct input input[CW_LINK_COUNT + 2];
+    struct input *input;
     struct merge *merge;
-    bool merged; /* all is in the blocks */
+    struct merge_source *source; /* of the merge */
+    bool merged;                 /* all is in the blocks */
     bool ending;
     bool pumping;
     uint32_t filled;  /* blocks that were filled */
@@ -81,7 +82,8 @@ static unsigned window_of(uint32_t each)
 
 uint64_t flow_cost(unsigned inputs, uint32_t each)
 {
-    return sizeof(struct flow) + sizeof(struct merge) + (uint64_t)(inputs + 1) * window_of(each) * each;
+    return sizeof(struct flow) + sizeof(struct merge) + inputs * (sizeof(struct input) + sizeof(struct merge_source)) +
+           (uint64_t)(inputs + 1) * window_of(each) * each;
 }
 
 cw_link flow_tree(const struct flow *f)
@@ -110,19 +112,29 @@ bool flow_done(const struct flow *f)
 
 static void source_ready(void *arg);
 
+static bool open_child(struct flow *f, cw_server child)
+{
+    struct input *in = &f->input[f->inputs++];
+    in->child = child;
+    in->bytes = malloc((size_t)f->window * f->j->each);
+    return in->bytes != NULL;
+}
+
+/* The children in the tree; at the root of a run without trees all other contributors. */
 static bool open_inputs(struct flow *f)
 {
     struct junction *j = f->j;
+    const struct torus *torus = &j->st->torus;
     bool good = true;
     for (cw_links left = j->plan.tree[f->tree].children; left != 0; left &= (cw_links)(left - 1)) {
-        struct input *in = &f->input[f->inputs++];
-        in->child = (cw_link)__builtin_ctz(left);
-        in->bytes = malloc((size_t)f->window * j->each);
-        good = good && in->bytes != NULL;
+        good = open_child(f, torus_neighbour(torus, j->st->self, (cw_link)__builtin_ctz(left))) && good;
+    }
+    for (cw_server s = 0; s < torus->servers && j->senders != NULL; s++) {
+        good = (!trees_set_has(j->senders, s) || open_child(f, s)) && good;
     }
     for (unsigned times = STREAM_MUTANT(OWN_TWICE) && j->attempt > 1 ? 2 : 1; j->own != NULL && times > 0; times--) {
         struct input *in = &f->input[f->inputs++];
-        in->child = CW_LINK_SELF;
+        in->child = CW_SERVER_NONE;
         in->source = source_open(j->own, f->partition, source_ready, f);
         good = good && in->source != NULL;
     }
@@ -137,11 +149,14 @@ struct flow *flow_open(struct junction *j, cw_link tree, uint32_t partition)
         return NULL;
     }
     *f = (struct flow){.j = j, .tree = tree, .partition = partition};
-    while (f->up < CW_LINK_COUNT - 1 &&
+    while (!j->direct && f->up < CW_LINK_COUNT - 1 &&
            torus_neighbour(&j->st->torus, j->st->self, f->up) != j->plan.tree[tree].parent) {
         f->up++; /* of two links to one neighbour, the first */
     }
+    unsigned most = junction_inputs(j, tree) + STREAM_MUTANT(OWN_TWICE);
     f->merge = malloc(sizeof *f->merge);
+    f->source = calloc(most, sizeof *f->source);
+    f->input = calloc(most, sizeof *f->input);
     f->window = window_of(j->each);
     f->bytes = malloc((size_t)f->window * j->each);
     for (unsigned i = 0; i < f->window; i++) {
@@ -149,12 +164,13 @@ struct flow *flow_open(struct junction *j, cw_link tree, uint32_t partition)
         f->out[i].bytes = f->bytes != NULL ? f->bytes + (size_t)i * j->each : NULL;
     }
     f->granted = j->collector != NULL ? UINT32_MAX : 0; /* nobody is above the root */
-    if (f->merge == NULL || f->bytes == NULL || combine_read(j->combine, &combine) < 0 || !open_inputs(f)) {
+    if (f->merge == NULL || f->source == NULL || f->input == NULL || f->bytes == NULL ||
+        combine_read(j->combine, &combine) < 0 || !open_inputs(f)) {
         flow_free(f);
         return NULL;
     }
     bool on_the_way = combine.table != NULL && combine.table->associative;
-    merge_open(f->merge, f->inputs, on_the_way ? &combine : NULL);
+    merge_open(f->merge, f->source, f->inputs, on_the_way ? &combine : NULL);
     return f;
 }
 
@@ -184,6 +200,8 @@ void flow_free(struct flow *f)
         list_remove(&f->link);
     }
     free(f->merge);
+    free(f->source);
+    free(f->input);
     free(f->bytes);
     free(f);
 }
@@ -195,7 +213,7 @@ static void tell(struct flow *f, struct input *in)
 {
     struct junction *j = f->j;
     uint32_t granted = in->taken + f->window;
-    if (in->child == CW_LINK_SELF || in->telling || in->ended || in->told == granted || j->broken) {
+    if (in->child == CW_SERVER_NONE || in->telling || in->ended || in->told == granted || j->broken) {
         return;
     }
     struct letter l = {.kind = LETTER_GRANT, .run = j->run, .attempt = j->attempt, .tree = (uint8_t)f->tree};
@@ -203,14 +221,14 @@ static void tell(struct flow *f, struct input *in)
     l.sequence = granted;
     in->told = granted;
     in->telling = true;
-    cw_server child = torus_neighbour(&j->st->torus, j->st->self, in->child);
-    int rc = stream_say(j->st, child, &l);
+    int rc = stream_say(j->st, in->child, &l);
     if (rc < 0) {
-        junction_break(j, rc, child);
+        junction_break(j, rc, in->child);
     }
 }
 
-static struct input *find_input(struct flow *f, cw_link child)
+/* NULL: none of its inputs comes from that server. */
+static struct input *find_input(struct flow *f, cw_server child)
 {
     for (unsigned i = 0; i < f->inputs; i++) {
         if (f->input[i].child == child) {
@@ -220,7 +238,7 @@ static struct input *find_input(struct flow *f, cw_link child)
     return NULL;
 }
 
-void flow_told(struct flow *f, cw_link child)
+void flow_told(struct flow *f, cw_server child)
 {
     struct input *in = find_input(f, child);
     if (in != NULL) {
@@ -235,7 +253,7 @@ static uint8_t *slot_bytes(const struct flow *f, const struct input *in, uint32_
     return in->slot[i].longer != NULL ? in->slot[i].longer : in->bytes + (size_t)i * f->j->each;
 }
 
-int flow_block(struct flow *f, const struct letter *l, cw_link child, const uint8_t *bytes, size_t size)
+int flow_block(struct flow *f, const struct letter *l, cw_server child, const uint8_t *bytes, size_t size)
 {
     struct input *in = find_input(f, child);
     if (in == NULL || in->ended || l->sequence < in->taken || l->sequence - in->taken >= f->window ||
@@ -270,7 +288,7 @@ static void give_back(struct flow *f, struct input *in)
         return;
     }
     in->lent = false;
-    if (in->child == CW_LINK_SELF) {
+    if (in->child == CW_SERVER_NONE) {
         return;
     }
     struct slot *slot = &in->slot[in->taken % f->window];
@@ -338,7 +356,7 @@ static bool feed_own(struct flow *f, unsigned i, bool read)
 static bool feed(struct flow *f, unsigned i)
 {
     give_back(f, &f->input[i]);
-    return f->input[i].child == CW_LINK_SELF ? feed_own(f, i, false) : feed_child(f, i);
+    return f->input[i].child == CW_SERVER_NONE ? feed_own(f, i, false) : feed_child(f, i);
 }
 
 static void source_ready(void *arg)
@@ -368,6 +386,12 @@ static bool all_fed(struct flow *f)
 
 /* ---- To the parent ----------------------------------------------------------------------------------------------- */
 
+/* What goes straight to the root is spread over all links by the transport, which takes turns among roots. */
+static size_t lends(const struct out *o)
+{
+    return o->f->j->direct ? 0 : o->writer.used;
+}
+
 static void block_ended(void *context, void *arg, int status)
 {
     struct out *o = arg;
@@ -375,7 +399,7 @@ static void block_ended(void *context, void *arg, int status)
     (void)context;
     struct stream *st = f->j->st;
     o->away = false;
-    st->lent[f->up] -= o->writer.used;
+    st->lent[f->up] -= lends(o);
     if (list_is_empty(&st->waiting[f->up]) && (f->ending || f->j->broken)) {
         return;
     }
@@ -410,10 +434,10 @@ static void send(struct flow *f, struct out *o)
     cw_to to = to_server(st->s, AGGREGATE_JOB, AGGREGATE_PORT_STREAM, parent);
     o->full = false;
     o->away = true;
-    st->lent[f->up] += o->writer.used;
+    st->lent[f->up] += lends(o);
     o->id = transport_send(st->edge, &to, &data, &options, block_ended, o);
     if (o->id < 0) {
-        st->lent[f->up] -= o->writer.used;
+        st->lent[f->up] -= lends(o);
         o->away = false;
         junction_break(j, (int)o->id, parent);
     }
@@ -428,7 +452,7 @@ static void send_all(struct flow *f)
         if (o->sequence >= f->granted && !STREAM_MUTANT(NO_CREDIT)) {
             return; /* aggregate rule 24 */
         }
-        if (j->collector == NULL && j->st->lent[f->up] >= STREAM_LENT) {
+        if (j->collector == NULL && !j->direct && j->st->lent[f->up] >= STREAM_LENT) {
             if (!list_is_linked(&f->waits)) {
                 list_push_back(&j->st->waiting[f->up], &f->waits);
             }

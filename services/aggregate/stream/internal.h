@@ -5,6 +5,7 @@
  *     stream.c     what comes in: packets, events, time; and who is told
  *     asker.c      at the server that was asked: words, and the rows of the answer
  *     lead.c       there too: the lead of a run: rounds, the roots, their names, the end
+ *     path.c       over trees, or past them: what is faster
  *     muster.c     there too: the contributors that prepare their inputs
  *     collector.c  at a root: attempts, partitions dealt to trees, the end
  *     result.c     at a root: what is whole of the result, and the file
@@ -29,20 +30,24 @@
 #include "services/aggregate/stream/best.h"
 #include "services/aggregate/stream/letter.h"
 #include "services/aggregate/stream/mutant.h"
+#include "services/aggregate/stream/path.h"
 #include "services/aggregate/stream/stream.h"
 #include "services/transport/transport.h"
 
 enum {
-    STREAM_RUNS = 32,        /* tasks, and roots, at a time on a server */
-    STREAM_LEADS = 8,        /* runs that were ordered at this server */
-    STREAM_ROOTS = 32,       /* roots of a run that collect at the same time */
-    STREAM_JUNCTIONS = 256,  /* at a time on a server: one of each root */
-    STREAM_OPEN = 4,         /* partitions of a tree that are under way at one root; at several, one of each */
-    STREAM_WINDOW_MOST = 8,  /* blocks of a partition above a child; of long blocks as many as have room in 128 KiB */
-    STREAM_BLOCK = 64 << 10, /* bytes of a block, at most */
-    STREAM_LENT = 16 << 10,  /* bytes of blocks on their way to a neighbour, beyond which no other one is sent */
-    STREAM_PARTITIONS = 96,  /* of a run, if nothing else is said */
-    STREAM_PARTS = 16,       /* of a run of several roots: so many and more of them together, six of each at least */
+    STREAM_RUNS = 32,          /* tasks, and roots, at a time on a server */
+    STREAM_LEADS = 8,          /* runs that were ordered at this server */
+    STREAM_ROOTS = 32,         /* roots of a run that collect at the same time, over trees */
+    STREAM_ROOTS_DIRECT = 512, /* and without */
+    STREAM_JUNCTIONS = 1024,   /* at a time on a server: one of each root */
+    STREAM_OPEN = 4,           /* partitions of a tree that are under way at one root; at several, one of each */
+    STREAM_OPEN_DIRECT = 8,    /* without trees, of one root; all roots have few more together */
+    STREAM_WINDOW_MOST = 8,    /* blocks of a partition above a child; of long blocks as many as have room in 128 KiB */
+    STREAM_BLOCK = 64 << 10,   /* bytes of a block, at most */
+    STREAM_LENT = 16 << 10,    /* bytes of blocks on their way to a neighbour, beyond which no other one is sent */
+    STREAM_PARTITIONS = 96,    /* of a run, if nothing else is said */
+    STREAM_PARTS = 16,         /* of a run of several roots: so many and more of them together, six of each at least */
+    STREAM_TELLS = 2,          /* so many; one may have lost what it held */
     STREAM_FOLDER = 500,
     STREAM_TEXT = 1 << 20, /* bytes of the result that are written, sent to others, or given at a time; and at most */
     STREAM_TEXT_MOST = STREAM_TEXT + (2 * 64 << 10), /* so many, with a record */
@@ -54,6 +59,7 @@ enum {
 #define STREAM_PAUSE_FIRST CW_MS(2) /* between two attempts: doubled until a partition is whole */
 #define STREAM_PAUSE_MOST CW_MS(250)
 #define STREAM_LIMIT CW_SEC(30)
+#define STREAM_ORPHAN CW_SEC(2)      /* a result that is held waits so long for its name when its lead is gone */
 #define STREAM_PATIENCE CW_HOURS(24) /* for the answers to an order and to a preparation; who dies answers at once */
 #define STREAM_MEMORY (UINT64_C(256) << 20)
 
@@ -145,10 +151,11 @@ cw_link flow_tree(const struct flow *f);
 uint32_t flow_partition(const struct flow *f);
 /* The parent has room for so many blocks in all. */
 void flow_grant(struct flow *f, uint32_t granted);
-/* A child's block. 0; -EPROTO: there is no room for it, or it has come before. */
-CW_MUST_CHECK int flow_block(struct flow *f, const struct letter *l, cw_link child, const uint8_t *bytes, size_t size);
+/* A child's block. 0; -EPROTO: there is no room for it, it has come before, or that is no child. */
+CW_MUST_CHECK int flow_block(struct flow *f, const struct letter *l, cw_server child, const uint8_t *bytes,
+                             size_t size);
 /* A GRANT to the child has been taken. */
-void flow_told(struct flow *f, cw_link child);
+void flow_told(struct flow *f, cw_server child);
 /* Merges and sends what can be. */
 void flow_pump(struct flow *f);
 /* Flows that wait for the link go on, as long as it takes more. */
@@ -169,6 +176,8 @@ struct junction {
     uint32_t each;      /* bytes of a block, where no record is longer */
     unsigned open_most; /* of a tree */
     struct plan plan;
+    bool direct;                  /* contributors send straight to the root: one tree, in which all are its children */
+    uint64_t *senders;            /* these, at the root; else NULL */
     struct list flows;            /* struct flow, by its first member */
     unsigned open[CW_LINK_COUNT]; /* flows of a tree */
     uint64_t *opened;             /* partitions that were opened here in this attempt, a bit each */
@@ -194,6 +203,10 @@ void junction_free(struct junction *j);
 void junction_break(struct junction *j, int cause, cw_server who);
 /* Opens a partition at the root. < 0: it cannot be. */
 CW_MUST_CHECK int junction_open(struct junction *j, cw_link tree, uint32_t partition);
+/* How many inputs a partition has here in that tree. */
+unsigned junction_inputs(const struct junction *j, cw_link tree);
+/* How long blocks are to be, in trees of that depth. */
+uint32_t junction_each(const struct collector *c, unsigned depth);
 /* Takes a child's block, and a parent's grant. The status for the sender. */
 CW_MUST_CHECK int junction_block(struct stream *st, const struct letter *l, const uint8_t *bytes, size_t size,
                                  cw_server from);
@@ -213,6 +226,7 @@ enum collector_state {
     COLLECTOR_WRITES, /* the result is being written */
     COLLECTOR_HOLDS,  /* it is written, and waits for its name */
     COLLECTOR_NAMES,  /* it gets it */
+    COLLECTOR_NAMED,  /* it has it, and its lead has not asked yet */
 };
 
 struct collector {
@@ -238,6 +252,7 @@ struct collector {
     int status; /* < 0: the run has failed, and ends with the next tick */
     cw_server who;
     cw_time moved, probed, next, heard;
+    cw_time orphan; /* the lead is gone since, and this waits for the COMMIT of others; 0: it is not */
     cw_span pause;
     uint64_t bytes; /* of all inputs */
 };
@@ -246,14 +261,15 @@ struct collector *collector_of_run(struct stream *st, const struct run_name *run
 struct collector *collector_of_lead(struct stream *st, const struct run_name *lead);
 /* ORDER has come, a request. 0: it is answered later; else the status for the lead. */
 CW_MUST_CHECK int collector_open(struct stream *st, const struct letter *l, const struct transport_reply_to *reply);
-/* COMMIT has come: 0: answered later; -ESTALE: there is no such result. */
+/* COMMIT has come; reply: from the lead, else NULL. 0: answered later; -ESTALE: there is no such result. */
 CW_MUST_CHECK int collector_commit(struct stream *st, const struct letter *l, const struct transport_reply_to *reply);
-/* Would a result of that name be in another one's way? */
-bool collector_has_name(const struct stream *st, const struct run_name *lead, const char *to);
 /* Ends the run everywhere but at the lead, answers that, and frees the collector. who: CW_SERVER_NONE for nobody. */
 void collector_end(struct collector *c, int status, cw_server who);
-/* The lead is gone, or wants its rounds up to `round` no more; 0: all of them. */
-void collector_drop(struct stream *st, const struct run_name *lead, uint32_t round);
+/*
+ * The lead wants its rounds up to `round` no more; 0: all of them. gone: nobody knows what it wants: a result that is
+ * held waits STREAM_ORPHAN for a COMMIT that the lead may have given to others (aggregate rule 29).
+ */
+void collector_drop(struct stream *st, const struct run_name *lead, uint32_t round, bool gone);
 void collector_announced(struct collector *c, uint32_t attempt, cw_server from, int status);
 void collector_probed(struct collector *c, uint32_t attempt, cw_server from, int status);
 void collector_void(struct collector *c, uint32_t attempt, int status, cw_server who);
@@ -275,9 +291,6 @@ cw_server stream_first(const struct stream *st, const uint64_t *set);
 unsigned stream_count_of(const struct stream *st, const uint64_t *set);
 /* Something has moved: the limit begins anew. */
 void collector_moved(struct collector *c);
-
-/* For operators. */
-void collector_status(const struct collector *c, cw_request *r);
 
 /* ---- The result -------------------------------------------------------------------------------------------------- */
 
@@ -331,9 +344,10 @@ CW_MUST_CHECK int copy_open(struct stream *st, const struct letter *l, cw_server
 /* As collector_commit(). */
 CW_MUST_CHECK int copy_commit(struct stream *st, const struct letter *l, const struct transport_reply_to *reply);
 /* As collector_drop(). */
-void copy_drop(struct stream *st, const struct run_name *lead, uint32_t round);
+void copy_drop(struct stream *st, const struct run_name *lead, uint32_t round, bool gone);
 /* Copies of a lead that has left the view. */
 void copy_down(struct stream *st, cw_server server);
+/* Would a result of that name be in the way of another one, a root's or a copy? */
 bool copy_has_name(const struct stream *st, const struct run_name *lead, const char *to);
 void copy_tick(struct stream *st);
 void copy_close(struct stream *st);
@@ -343,6 +357,9 @@ void copy_close(struct stream *st);
 enum { LEAD_REFUSALS = 64 };
 
 enum lead_to { LEAD_TO_SERVERS, LEAD_TO_EACH, LEAD_TO_ALL, LEAD_TO_CALLER };
+
+/* Over which ways records go: whichever is faster, the trees, or straight to the root. */
+enum lead_path { LEAD_PATH_AUTO, LEAD_PATH_TREES, LEAD_PATH_DIRECT };
 
 enum lead_state {
     LEAD_PREPARES, /* contributors read their inputs */
@@ -392,6 +409,10 @@ struct lead {
     uint64_t *records;
     unsigned awaited;
     uint64_t bytes; /* of all inputs */
+    enum lead_path path;
+    bool direct;                   /* that is decided: past the trees */
+    struct summary_distinct *keys; /* of all contributors, to decide it; NULL: there is nothing to decide */
+    uint64_t keys_of_each;         /* how many each has, added up */
     struct lead_part *part;
     unsigned parts;
     uint32_t attempts; /* of all rounds before this one, the most of a root */
@@ -438,6 +459,8 @@ int asker_cancel(struct stream *st, uint32_t number);
 /* The command `take NUMBER`: the next piece of a result for the caller. */
 int asker_take(struct stream *st, cw_request *r, uint32_t number);
 void asker_status(const struct stream *st, cw_request *r, bool *first);
+/* The fields of a root. */
+void asker_collector(const struct collector *c, cw_request *r);
 /* The lead has ended, or has a result that the caller fetches: the rows. */
 void asker_conclude(struct lead *l);
 /* Why a server could not do its part of a run, as a sentence without a full stop. Static. */
@@ -452,8 +475,13 @@ const char *asker_reason(int status);
 int stream_say(struct stream *st, cw_server to, const struct letter *l);
 /* The same as a request: heard() is called. < 0: it was not sent, and heard() is not called. */
 int64_t stream_ask(struct stream *st, cw_server to, const struct letter *l, transport_answer_fn heard, void *arg);
-/* The run of this lead is over, or its rounds up to `round` (0: all): nothing of it is left here but the lead. */
-void stream_forget(struct stream *st, const struct run_name *lead, uint32_t round);
+/*
+ * The run of this lead is over, or its rounds up to `round` (0: all): nothing of it is left here but the lead. gone:
+ * the lead is, see collector_drop().
+ */
+void stream_forget(struct stream *st, const struct run_name *lead, uint32_t round, bool gone);
+/* Who writes a result passes the COMMIT on to the next who do, in a ring of all that it sees (aggregate rule 29). */
+void lead_pass_commit(struct stream *st, const struct letter *commit);
 /* Names of servers, as many as fit. */
 void stream_tell_set(const struct stream *st, cw_request *r, const char *field, const uint64_t *set);
 /* Answers a request. */
@@ -467,6 +495,5 @@ size_t stream_words(const struct stream *st);
 bool stream_sees(const struct stream *st, cw_server server);
 /* Bytes of memory for a batch of the records of so many bytes of input; 0: there is no room for it. */
 uint64_t stream_batch_bytes(const struct stream *st, uint64_t input);
-void stream_set_remove(uint64_t *set, cw_server s);
 
 #endif

@@ -46,19 +46,44 @@ void junction_free(struct junction *j)
     st->junction_count--;
     st->memory -= j->cost;
     free(j->opened);
+    free(j->senders);
     free(j);
+}
+
+unsigned junction_inputs(const struct junction *j, cw_link tree)
+{
+    unsigned n = (unsigned)__builtin_popcount(j->plan.tree[tree].children) + 1;
+    return n + (j->senders != NULL ? stream_count_of(j->st, j->senders) : 0);
 }
 
 /* Is the announcement possible, and has this server the input that it is to contribute? */
 static int check(struct stream *st, const struct letter *l, struct task **own)
 {
     bool member = trees_set_has(l->members, st->self);
-    if (l->servers != st->torus.servers || l->open > STREAM_OPEN || l->run.root >= l->servers || l->attempt == 0 ||
-        trees_set_has(l->others, l->run.root) || trees_set_has(l->others, st->self)) {
+    if (l->servers != st->torus.servers || l->open > (l->direct ? STREAM_OPEN_DIRECT : STREAM_OPEN) ||
+        l->run.root >= l->servers || l->attempt == 0 || trees_set_has(l->others, l->run.root) ||
+        trees_set_has(l->others, st->self)) {
         return -EPROTO;
     }
     *own = member ? task_find(st, &l->lead) : NULL;
     return member && (*own == NULL || !task_is_ready(*own)) ? -ESTALE : 0;
+}
+
+/*
+ * Blocks are short where there is little: filling the trees costs their depth in blocks. Without trees a partition of a
+ * contributor is a block, if that is not too long: the root has room for all of them.
+ */
+uint32_t junction_each(const struct collector *c, unsigned depth)
+{
+    enum { LEAST = 4096, PART = 300, ROOM = 8 << 20 };
+    uint64_t members = stream_count_of(c->st, c->members);
+    uint64_t mine = c->bytes / c->wish.partitions * c->count;
+    uint64_t bytes = mine / members / ((uint64_t)PART * (depth + 1));
+    if ((c->wish.flags & LETTER_DIRECT) != 0) {
+        bytes = mine / c->count / members;
+        bytes = bytes < ROOM / members ? bytes : ROOM / members;
+    }
+    return bytes < LEAST ? LEAST : bytes > STREAM_BLOCK ? STREAM_BLOCK : (uint32_t)bytes;
 }
 
 /* The memory for all flows that may be open is taken at once: so nobody waits for it in the middle. */
@@ -67,18 +92,41 @@ static int reserve(struct junction *j)
     struct stream *st = j->st;
     for (cw_link tree = 0; tree < CW_LINK_COUNT; tree++) {
         const struct plan_tree *t = &j->plan.tree[tree];
-        unsigned inputs = (unsigned)__builtin_popcount(t->children) + 1;
-        j->cost += t->in ? j->open_most * flow_cost(inputs, j->each) : 0;
+        j->cost += t->in ? j->open_most * flow_cost(junction_inputs(j, tree), j->each) : 0;
     }
     st->memory += j->cost;
     return st->memory > st->memory_most ? -ENOBUFS : 0;
+}
+
+/* Without trees: everybody who contributes sends straight to the root, which is where they meet. */
+static int plan_direct(struct junction *j, const struct letter *l)
+{
+    size_t bytes = stream_words(j->st) * sizeof *j->senders;
+    bool root = l->run.root == j->st->self;
+    j->plan = (struct plan){.trees = cw_links_of(0), .depth = 1};
+    j->plan.tree[0].in = root || trees_set_has(l->members, j->st->self);
+    j->plan.tree[0].parent = root ? CW_SERVER_NONE : l->run.root;
+    if (root) {
+        j->senders = malloc(bytes);
+    }
+    if (j->senders != NULL) {
+        memcpy(j->senders, l->members, bytes);
+        trees_set_remove(j->senders, l->run.root);
+    }
+    return root && j->senders == NULL ? -ENOBUFS : 0;
+}
+
+static int plan(struct junction *j, const struct letter *l)
+{
+    cw_server lost;
+    const struct plan_question question = {&j->st->torus, j->st->trees, l->run.root, l->members, l->others};
+    return l->direct ? plan_direct(j, l) : plan_make(&j->plan, &question, j->st->self, NULL, &lost);
 }
 
 int junction_begin(struct stream *st, const struct letter *l, struct collector *collector)
 {
     struct task *own;
     struct junction *before = junction_find(st, &l->run);
-    cw_server lost;
     int rc = check(st, l, &own);
     rc = rc < 0 ? rc : before != NULL && before->attempt >= l->attempt ? -ESTALE : 0;
     if (rc < 0) {
@@ -102,6 +150,7 @@ int junction_begin(struct stream *st, const struct letter *l, struct collector *
     j->opened = opened;
     j->each = l->each;
     j->open_most = l->open;
+    j->direct = l->direct;
     j->own = own;
     j->collector = collector;
     j->asked = cw_now(st->s);
@@ -109,8 +158,7 @@ int junction_begin(struct stream *st, const struct letter *l, struct collector *
     list_init(&j->flows);
     list_push_back(&st->junctions, &j->link);
     st->junction_count++;
-    const struct plan_question question = {&st->torus, st->trees, l->run.root, l->members, l->others};
-    rc = plan_make(&j->plan, &question, st->self, NULL, &lost);
+    rc = plan(j, l);
     rc = rc < 0 ? rc : reserve(j);
     if (rc < 0) {
         junction_free(j);
@@ -180,9 +228,7 @@ int junction_block(struct stream *st, const struct letter *l, const uint8_t *byt
         return -ESTALE;
     }
     struct flow *f = find_flow(j, l->partition);
-    cw_link child = plan_child(&j->plan, &st->torus, st->self, l->tree, from);
-    int rc =
-        f != NULL && flow_tree(f) == l->tree && child != CW_LINK_SELF ? flow_block(f, l, child, bytes, size) : -EPROTO;
+    int rc = f != NULL && flow_tree(f) == l->tree ? flow_block(f, l, from, bytes, size) : -EPROTO;
     if (rc < 0) {
         junction_break(j, rc, from);
         return -EPROTO;
@@ -234,9 +280,8 @@ void junction_told(struct stream *st, const struct letter *l, cw_server to, int 
         return;
     }
     struct flow *f = find_flow(j, l->partition);
-    cw_link child = plan_child(&j->plan, &st->torus, st->self, l->tree, to);
-    if (f != NULL && flow_tree(f) == l->tree && child != CW_LINK_SELF) {
-        flow_told(f, child);
+    if (f != NULL && flow_tree(f) == l->tree) {
+        flow_told(f, to);
     }
 }
 

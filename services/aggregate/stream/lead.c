@@ -83,6 +83,7 @@ void lead_free(struct lead *l)
     free(l->asked);
     free(l->records);
     free(l->part);
+    free(l->keys);
     free(l);
 }
 
@@ -112,7 +113,7 @@ static void tell_all(struct lead *l, uint32_t round)
             (void)stream_say(st, s, &end);
         }
     }
-    stream_forget(st, &l->run, round);
+    stream_forget(st, &l->run, round, false);
 }
 
 static void drop_orders(struct lead *l)
@@ -160,7 +161,7 @@ static void named(struct lead *l, cw_server server, int status)
 {
     l->asked[server] = 0;
     l->awaited--;
-    stream_set_remove(l->silent, server);
+    trees_set_remove(l->silent, server);
     if (status < 0) {
         trees_set_add(l->bare, server);
         l->status = status;
@@ -200,7 +201,9 @@ static int64_t ask(struct lead *l, const struct letter *letter, cw_server server
 
 static void name(struct lead *l, cw_server server)
 {
-    const struct letter commit = {.kind = LETTER_COMMIT, .run = l->run, .attempt = l->round};
+    struct letter commit = {.kind = LETTER_COMMIT, .run = l->run, .attempt = l->round};
+    commit.servers = l->st->torus.servers;
+    memcpy(commit.members, l->writers, stream_words(l->st) * sizeof *commit.members);
     trees_set_add(l->silent, server);
     l->awaited++;
     int64_t id = ask(l, &commit, server, heard_name);
@@ -208,6 +211,19 @@ static void name(struct lead *l, cw_server server)
         named(l, server, (int)id);
     } else {
         l->asked[server] = id;
+    }
+}
+
+void lead_pass_commit(struct stream *st, const struct letter *commit)
+{
+    cw_server n = st->torus.servers;
+    unsigned told = 0;
+    for (cw_server i = 1; i < n && told < STREAM_TELLS && commit->run.root != st->self && !STREAM_MUTANT(COMMIT_ENDS);
+         i++) {
+        cw_server next = (st->self + i) % n;
+        if (trees_set_has(commit->members, next) && next != commit->run.root && stream_sees(st, next)) {
+            told += stream_say(st, next, commit) == 0; /* if the lead lives, it asks that one itself */
+        }
     }
 }
 
@@ -243,9 +259,9 @@ static bool lose(struct lead *l, int status, cw_server server, bool at_root)
         lead_fail(l, status, server, at_root);
         return false;
     }
-    stream_set_remove(l->counted, server);
+    trees_set_remove(l->counted, server);
     if (writer) {
-        stream_set_remove(l->writers, server);
+        trees_set_remove(l->writers, server);
         trees_set_add(l->bare, server);
     }
     if (stream_first(st, l->counted) == CW_SERVER_NONE ||
@@ -337,11 +353,12 @@ static void order(struct lead *l, struct lead_part *p)
     letter.first = p->first;
     letter.count = p->count;
     letter.bytes = l->bytes;
+    letter.wish.flags |= l->direct ? LETTER_DIRECT : 0;
     letter.servers = st->torus.servers;
     memcpy(letter.members, l->counted, bytes);
     if (l->to == LEAD_TO_ALL) {
         memcpy(letter.others, l->writers, bytes);
-        stream_set_remove(letter.others, p->root);
+        trees_set_remove(letter.others, p->root);
     }
     p->state = LEAD_PART_COLLECTS;
     p->request = ask(l, &letter, p->root, heard_order);
@@ -355,11 +372,11 @@ static void order(struct lead *l, struct lead_part *p)
 /* Roots collect one after the other, a few at a time: each has room of its own at every server. */
 static void order_more(struct lead *l)
 {
-    unsigned collecting = 0;
+    unsigned collecting = 0, most = l->direct ? STREAM_ROOTS_DIRECT : STREAM_ROOTS;
     for (unsigned i = 0; i < l->parts; i++) {
         collecting += l->part[i].state == LEAD_PART_COLLECTS;
     }
-    for (unsigned i = 0; i < l->parts && collecting < STREAM_ROOTS && !l->over; i++) {
+    for (unsigned i = 0; i < l->parts && collecting < most && !l->over; i++) {
         if (l->part[i].state == LEAD_PART_WAITS) {
             order(l, &l->part[i]);
             collecting++;
@@ -423,6 +440,29 @@ void lead_down(struct lead *l, cw_server server)
     }
 }
 
+/* How many servers are to have a part of the result. */
+static unsigned roots_of(const struct lead *l)
+{
+    return l->to == LEAD_TO_SERVERS || l->to == LEAD_TO_EACH ? stream_count_of(l->st, l->writers) : 1;
+}
+
+/* Past the trees, or over them? Once, for all rounds. */
+static void choose_path(struct lead *l)
+{
+    struct stream *st = l->st;
+    l->direct = l->path == LEAD_PATH_DIRECT;
+    if (l->keys == NULL || (st->trees == NULL && trees_open(&st->trees, &st->torus) < 0)) {
+        return;
+    }
+    const struct path_question q = {.torus = &st->torus,
+                                    .depths = trees_extent(st->trees),
+                                    .members = stream_count_of(st, l->counted),
+                                    .roots = roots_of(l),
+                                    .keys = summary_distinct_count(l->keys),
+                                    .keys_of_each = l->keys_of_each};
+    l->direct = path_is_direct(&q);
+}
+
 /* All inputs are ready, or cannot be. */
 static void all_prepared(struct lead *l)
 {
@@ -432,6 +472,7 @@ static void all_prepared(struct lead *l)
     } else if (stream_first(st, l->counted) == CW_SERVER_NONE) {
         lead_fail(l, -ENETUNREACH, CW_SERVER_NONE, false);
     } else {
+        choose_path(l);
         begin_round(l);
     }
 }

@@ -29,8 +29,9 @@ size_t letter_size(const struct letter *l)
     case LETTER_ORDER:
         return HEAD_BYTES + 16 + wish_bytes(l);
     case LETTER_ORDERED:
-    case LETTER_PREPARED:
         return HEAD_BYTES + 24;
+    case LETTER_PREPARED:
+        return HEAD_BYTES + 28 + l->summary_bytes;
     case LETTER_ANNOUNCE:
         return HEAD_BYTES + 32 + 2 * set_bytes(l->servers) + strlen(l->wish.combine);
     case LETTER_GRANT:
@@ -41,9 +42,10 @@ size_t letter_size(const struct letter *l)
         return HEAD_BYTES + 4;
     case LETTER_END:
     case LETTER_PROBE:
-    case LETTER_COMMIT:
     case LETTER_COLLECTED:
         return HEAD_BYTES;
+    case LETTER_COMMIT:
+        return HEAD_BYTES + 4 + set_bytes(l->servers);
     }
     return 0;
 }
@@ -93,7 +95,7 @@ static void put_announce(struct writer *w, const struct letter *l)
     size_t length = strlen(l->wish.combine);
     writer_be32(w, l->partitions);
     writer_be32(w, l->each);
-    writer_be32(w, (uint32_t)length << 24 | (uint32_t)l->open << 16);
+    writer_be32(w, (uint32_t)length << 24 | (uint32_t)l->open << 16 | (uint32_t)l->direct << 8);
     put_name(w, &l->lead);
     writer_be32(w, l->servers);
     put_set(w, l->members, l->servers);
@@ -130,6 +132,11 @@ void letter_encode(const struct letter *l, uint8_t *out)
         writer_be64(&w, l->records);
         writer_be64(&w, l->bytes);
         writer_be64(&w, l->line);
+        writer_be16(&w, l->summary_bytes);
+        writer_be16(&w, 0);
+        if (l->summary_bytes > 0) {
+            writer_copy(&w, l->summary, l->summary_bytes);
+        }
         break;
     case LETTER_ANNOUNCE:
         put_announce(&w, l);
@@ -147,8 +154,11 @@ void letter_encode(const struct letter *l, uint8_t *out)
         break;
     case LETTER_END:
     case LETTER_PROBE:
-    case LETTER_COMMIT:
     case LETTER_COLLECTED:
+        break;
+    case LETTER_COMMIT:
+        writer_be32(&w, l->servers);
+        put_set(&w, l->members, l->servers);
         break;
     }
 }
@@ -226,9 +236,10 @@ static bool take_announce(struct reader *r, struct letter *l)
     l->each = reader_be32(r);
     uint32_t length = reader_be32(r);
     l->open = (uint8_t)(length >> 16);
+    l->direct = (length >> 8 & 1) != 0;
     take_run(r, &l->lead);
     return l->open > 0 && l->partitions >= 1 && l->partitions <= LETTER_PARTITIONS_MOST &&
-           l->each >= LETTER_EACH_LEAST && l->each <= LETTER_EACH_MOST && (length & 0xffff) == 0 && length >> 24 != 0 &&
+           l->each >= LETTER_EACH_LEAST && l->each <= LETTER_EACH_MOST && (length & 0xfeff) == 0 && length >> 24 != 0 &&
            take_sets(r, l) && take_name(r, length >> 24, LETTER_WORD_MOST, l->wish.combine);
 }
 
@@ -241,6 +252,17 @@ static bool take_stream(struct reader *r, struct letter *l)
     l->partition = reader_be32(r);
     l->sequence = reader_be32(r);
     return good && l->partition < LETTER_PARTITIONS_MOST;
+}
+
+static bool take_prepared(struct reader *r, struct letter *l)
+{
+    l->records = reader_be64(r);
+    l->bytes = reader_be64(r);
+    l->line = reader_be64(r);
+    l->summary_bytes = reader_be16(r);
+    bool good = reader_be16(r) == 0 && l->summary_bytes <= LETTER_SUMMARY_MOST;
+    l->summary = good && l->summary_bytes > 0 ? reader_take(r, l->summary_bytes) : NULL;
+    return good && (l->summary_bytes == 0 || l->summary != NULL);
 }
 
 static bool take_rest(struct reader *r, struct letter *l, uint16_t what)
@@ -258,10 +280,7 @@ static bool take_rest(struct reader *r, struct letter *l, uint16_t what)
         l->bytes = reader_be64(r);
         return what == 0;
     case LETTER_PREPARED:
-        l->records = reader_be64(r);
-        l->bytes = reader_be64(r);
-        l->line = reader_be64(r);
-        return what == 0;
+        return what == 0 && take_prepared(r, l);
     case LETTER_ANNOUNCE:
         return what == 0 && take_announce(r, l);
     case LETTER_GRANT:
@@ -275,9 +294,10 @@ static bool take_rest(struct reader *r, struct letter *l, uint16_t what)
         l->status = what;
         return what <= ERRNO_MOST;
     case LETTER_PROBE:
-    case LETTER_COMMIT:
     case LETTER_COLLECTED:
         return what == 0;
+    case LETTER_COMMIT:
+        return what == 0 && take_servers(r, l) && take_set(r, l->members, l->servers);
     }
     return false;
 }

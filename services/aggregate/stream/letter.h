@@ -7,13 +7,14 @@
  *  all | 1:4 kind:4 | 0 | what (2) | 4 root | 8 life (8) | 16 number | 20 attempt | 24 ...
  *
  *  PREPARE   24 wish                     from the lead to all that contribute or write, a request; PREPARED answers
- *  PREPARED  24 records (8) | 32 bytes (8) | 40 line (8)
+ *  PREPARED  24 records (8) | 32 bytes (8) | 40 line (8) | 48 bytes of summary (2) 0 (2) | summary
  *  ORDER     24 first | 28 count | 32 bytes (8) | 40 wish       from the lead to a root, a request; ORDERED answers
  *  ORDERED   24 who | 28 attempts | 32 keys (8) | 40 bytes (8)
  *  COLLECTED                             from a root to the lead: its partitions are whole, others may have the links
  *  COPY      24 wish                     from a root to a server that gets the result, a request; ORDERED answers
- *  COMMIT                                from the lead to who writes: the result gets its name; ORDERED answers
- *  ANNOUNCE  24 partitions | 28 each | 32 bytes of combine (1) open (1) 0 (2) | 36 lead | 40 its life (8)
+ *  COMMIT    24 servers | 28 members                      from the lead to who writes, a request: the result
+ *                                        gets its name; ORDERED answers. And from each of them to the next
+ *  ANNOUNCE  24 partitions | 28 each | 32 bytes of combine (1) open (1) direct (1) 0 (1) | 36 lead | 40 its life (8)
  *            48 its number | 52 servers | 56 members | .. others | combine       from a root to all servers of the plan
  *  GRANT     24 tree (1) 0 (3) | 28 partition | 32 granted        to a child: how many blocks it may have sent
  *  BLOCK     24 tree (1) last (1) 0 (2) | 28 partition | 32 sequence                       to the parent
@@ -25,8 +26,9 @@
  *  wish: limit, ms | top | partitions | flags (1) 0 (3) | bytes of the names of input, output, mapper, combine (1 each)
  *        servers | members | others | the four names
  *  members, others: sets of `servers` bits, in words of 64 bits: server s is bit s % 64 of word s / 64. Members
- *        contribute. Others: in PREPARE those who write the result, or a part of it; in ORDER and COPY those who get a
- *        copy of it, but the root; in ANNOUNCE the dead.
+ *        contribute; in COMMIT they are those who write the result. Others: in PREPARE those who write the result, or a
+ *        part of it; in ORDER and COPY those who get a copy of it, but the root; in ANNOUNCE the dead.
+ *  summary: how many keys the contributor has, if it was asked for that, as summary_distinct_encode() writes it.
  *
  * root, life and number name the run (dense/head.h). That of PREPARE, ORDER, COPY and COMMIT is the lead's, the server
  * where it was ordered, and `attempt` its round. Each root has a run of its own, of its partitions: the others name it.
@@ -37,9 +39,10 @@
 #define SERVICES_AGGREGATE_STREAM_LETTER_H
 
 #include "services/aggregate/dense/head.h"
+#include "services/aggregate/query/summary_distinct.h"
 
 enum {
-    LETTER_VERSION = 2,
+    LETTER_VERSION = 3,
     LETTER_BLOCK_BYTES = 36,
     LETTER_NAME_MOST = 200, /* of a file */
     LETTER_WORD_MOST = 80,  /* of a mapper or a combine */
@@ -47,7 +50,8 @@ enum {
     LETTER_EACH_LEAST = 1024, /* bytes of a block */
     LETTER_EACH_MOST = 64 << 10,
     LETTER_LIMIT_MOST_MS = 3600 * 1000,
-    LETTER_BYTES_MOST = 100 + 2 * 8 * MESSAGE_SET_WORDS + 2 * LETTER_NAME_MOST + 2 * LETTER_WORD_MOST,
+    LETTER_SUMMARY_MOST = SUMMARY_DISTINCT_BYTES,
+    LETTER_BYTES_MOST = 100 + LETTER_SUMMARY_MOST, /* of all messages */
 };
 
 enum letter_kind {
@@ -70,7 +74,9 @@ enum letter_kind {
 enum {
     LETTER_WITHOUT = 1, /* goes on without servers that are gone */
     LETTER_CALLER = 2,  /* the result is not written, but given to whoever ordered it */
-    LETTER_FLAGS = 3,   /* all of them */
+    LETTER_DIRECT = 4,  /* ORDER: past the trees */
+    LETTER_ASKS = 8,    /* PREPARE: tell how many keys there are */
+    LETTER_FLAGS = 15,  /* all of them */
 };
 
 /* What an operator wants of a run. */
@@ -87,8 +93,8 @@ struct letter {
     enum letter_kind kind;
     struct run_name run, lead; /* lead: ANNOUNCE */
     uint32_t attempt;
-    uint32_t servers;                                               /* ORDER, PREPARE, COPY, ANNOUNCE */
-    uint64_t members[MESSAGE_SET_WORDS], others[MESSAGE_SET_WORDS]; /* likewise */
+    uint32_t servers;                                               /* ORDER, PREPARE, COPY, ANNOUNCE, COMMIT */
+    uint64_t members[MESSAGE_SET_WORDS], others[MESSAGE_SET_WORDS]; /* likewise; COMMIT: no others */
     struct wish wish;                                               /* ORDER, PREPARE, COPY */
     cw_server who;                                                  /* ORDERED, VOID; CW_SERVER_NONE: nobody */
     uint16_t status;                                                /* VOID, END: an errno */
@@ -96,6 +102,8 @@ struct letter {
     uint64_t records, keys, bytes; /* PREPARED: without keys; ORDERED, of the result: without records; ORDER: bytes of
                                       all inputs */
     uint64_t line;                 /* PREPARED: where the input is wrong; 0: nowhere */
+    const uint8_t *summary;        /* PREPARED: a summary of the keys (summary_distinct.h); borrowed */
+    uint16_t summary_bytes;        /* 0 to LETTER_SUMMARY_MOST; 0: there is none */
     uint8_t tree;                  /* GRANT, BLOCK */
     bool last;                     /* BLOCK: no more of this partition follow */
     uint32_t partition;            /* GRANT, BLOCK; below LETTER_PARTITIONS_MOST */
@@ -104,6 +112,7 @@ struct letter {
     uint32_t first, count;         /* ORDER: the root's partitions, of those of the wish; count is 1 at least */
     uint32_t each;                 /* ANNOUNCE: bytes of a block, where no record is longer */
     uint8_t open;                  /* ANNOUNCE: partitions of a tree that may be under way; 1 at least */
+    bool direct;                   /* ANNOUNCE: contributors send straight to the root */
 };
 
 /* How many bytes letter_encode() writes: at most LETTER_BYTES_MOST. */
@@ -111,8 +120,8 @@ size_t letter_size(const struct letter *l);
 void letter_encode(const struct letter *l, uint8_t *out);
 /*
  * Fills *out. -EPROTO: too short or too long, unknown, or impossible: then nothing in *out means anything. What is
- * decoded is within the ranges above, has no bit of a set beyond `servers`, and names without a NUL that are not empty
- * (but `to`).
+ * decoded borrows the bytes (summary), is within the ranges above, has no bit of a set beyond `servers`, and names
+ * without a NUL that are not empty (but `to`).
  */
 CW_MUST_CHECK int letter_decode(const uint8_t *bytes, size_t size, struct letter *out);
 

@@ -35,9 +35,9 @@ static void lose(struct lead *l, cw_server server, int status)
         muster_refuse(l, server, status, 0, writer);
         return;
     }
-    stream_set_remove(l->counted, server);
+    trees_set_remove(l->counted, server);
     if (writer) {
-        stream_set_remove(l->writers, server);
+        trees_set_remove(l->writers, server);
         trees_set_add(l->bare, server);
     }
     if (writer && stream_first(l->st, l->writers) == CW_SERVER_NONE) {
@@ -45,16 +45,28 @@ static void lose(struct lead *l, cw_server server, int status)
     }
 }
 
+/* Who does not say how many keys it has, though it was asked, had none to tell of. */
+static void add_keys(struct lead *l, const struct letter *answer)
+{
+    struct summary_distinct one;
+    if (l->keys == NULL || summary_distinct_decode(answer->summary, answer->summary_bytes, &one) < 0) {
+        return;
+    }
+    l->keys_of_each += summary_distinct_count(&one);
+    summary_distinct_merge(l->keys, &one);
+}
+
 static void prepared(struct lead *l, cw_server server, int status, const struct letter *answer)
 {
     bool member = trees_set_has(l->members, server);
     l->asked[server] = 0;
-    stream_set_remove(l->silent, server);
+    trees_set_remove(l->silent, server);
     l->awaited--;
     l->moved = cw_now(l->st->s);
     if (status == 0) {
         l->records[server] = answer->records;
         l->bytes += answer->bytes;
+        add_keys(l, answer);
     } else if (muster_is_gone(status)) {
         lose(l, server, status);
     } else {
@@ -90,6 +102,7 @@ static void prepare(struct lead *l, cw_server server)
         *a = (struct asked){l->run, server};
         memcpy(letter.members, l->members, bytes);
         memcpy(letter.others, l->writers, bytes);
+        letter.wish.flags |= l->keys != NULL ? LETTER_ASKS : 0;
         id = stream_ask(st, server, &letter, heard, a);
     }
     if (id < 0) {

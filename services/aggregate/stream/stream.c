@@ -98,11 +98,6 @@ void stream_tell_set(const struct stream *st, cw_request *r, const char *field, 
     cw_request_text(r, field, names);
 }
 
-void stream_set_remove(uint64_t *set, cw_server s)
-{
-    set[s / 64] &= ~(UINT64_C(1) << s % 64);
-}
-
 /* ---- Messages that leave ----------------------------------------------------------------------------------------- */
 
 /* A message that was sent, until its end is known. */
@@ -124,7 +119,7 @@ static void junction_answered(struct stream *st, const struct sent *n, int statu
     if (j != NULL && j->collector == NULL) {
         junction_free(j);
     }
-    stream_forget(st, &n->run, 0);
+    stream_forget(st, &n->run, 0, true);
 }
 
 static void said(void *context, void *arg, int status)
@@ -211,7 +206,7 @@ static int take_end(struct stream *st, const struct letter *l)
     if (j != NULL && j->collector == NULL) {
         junction_free(j);
     } else {
-        stream_forget(st, &l->run, l->attempt);
+        stream_forget(st, &l->run, l->attempt, false);
     }
     return 0;
 }
@@ -235,8 +230,12 @@ static int take_void(struct stream *st, const struct letter *l)
     return 0;
 }
 
+/* reply: of the lead; NULL: somebody else who writes passes it on. */
 static int take_commit(struct stream *st, const struct letter *l, const struct transport_reply_to *reply)
 {
+    if (l->servers != st->torus.servers || !trees_set_has(l->members, st->self)) {
+        return -EPROTO;
+    }
     int rc = collector_commit(st, l, reply);
     return rc == -ESTALE ? copy_commit(st, l, reply) : rc;
 }
@@ -261,7 +260,7 @@ static int take_call(void *context, void *arg, const struct transport_message *t
     case LETTER_COPY:
         return t->request ? copy_open(st, &l, from, &t->reply_to) : -EPROTO;
     case LETTER_COMMIT:
-        return t->request && from_root ? take_commit(st, &l, &t->reply_to) : -EPROTO;
+        return from_root == t->request ? take_commit(st, &l, t->request ? &t->reply_to : NULL) : -EPROTO;
     case LETTER_PREPARE:
         return t->request && from_root ? task_begin(st, &l, &t->reply_to) : -EPROTO;
     case LETTER_ANNOUNCE:
@@ -372,10 +371,10 @@ void stream_soon(struct stream *st)
     }
 }
 
-void stream_forget(struct stream *st, const struct run_name *lead, uint32_t round)
+void stream_forget(struct stream *st, const struct run_name *lead, uint32_t round, bool gone)
 {
-    collector_drop(st, lead, round);
-    copy_drop(st, lead, round);
+    collector_drop(st, lead, round, gone);
+    copy_drop(st, lead, round, gone);
     if (round != 0) {
         return;
     }
@@ -483,7 +482,7 @@ void stream_status(const struct stream *st, cw_request *r, bool *first)
             cw_request_row(r);
         }
         *first = false;
-        collector_status((const struct collector *)(const void *)n, r);
+        asker_collector((const struct collector *)(const void *)n, r);
     }
 }
 
@@ -529,6 +528,7 @@ static int open_transports(struct stream *st)
     edge.message = take_block;
     edge.message_max = STREAM_BLOCK;
     edge.messages_max = 2 * STREAM_WINDOW_MOST * CW_LINK_COUNT * STREAM_OPEN * STREAM_RUNS;
+    edge.peers_max = st->torus.servers + 1024;
     edge.timeout = STREAM_LIMIT;
     struct transport_config call = transport_config_default(AGGREGATE_PORT_STREAM_CALL, st);
     call.message = take_call;

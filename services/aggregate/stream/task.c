@@ -39,6 +39,7 @@ struct task {
     struct batch batch;
     struct shelf shelf;
     uint64_t records;
+    struct summary_distinct *keys; /* NULL: nobody wants to know */
     cw_timer *next;
 };
 
@@ -87,6 +88,7 @@ static void task_free(struct task *t)
     st->task_count--;
     free(t->memory);
     free(t->piece);
+    free(t->keys);
     free(t);
 }
 
@@ -108,9 +110,24 @@ static int sink(void *context, cw_bytes key, cw_bytes value)
     return rc;
 }
 
+static void note_key(void *context, uint64_t hash)
+{
+    struct task *t = context;
+    summary_distinct_add(t->keys, hash);
+}
+
+/* Work: which keys are in the batch. */
+static void note_keys(struct task *t)
+{
+    if (t->keys != NULL) {
+        batch_hashes(&t->batch, note_key, t);
+    }
+}
+
 /* Work: makes room in the batch. */
 static int spill(struct task *t)
 {
+    note_keys(t);
     batch_sort(&t->batch);
     int rc = shelf_put(&t->shelf, &t->batch);
     batch_clear(&t->batch);
@@ -152,6 +169,7 @@ static void work(void *arg)
     t->status = t->status < 0 || length == 0 ? t->status : map(t, t->piece, (size_t)length);
     if (t->status == 0 && t->offset == t->length) {
         t->status = map(t, NULL, 0);
+        note_keys(t);
         batch_sort(&t->batch);
         shelf_keep(&t->shelf, &t->batch);
         t->ended = true;
@@ -164,6 +182,11 @@ static void work_done(cw_svc *s, void *state, void *arg);
 static void answer(struct task *t, int status)
 {
     struct letter l = {.kind = LETTER_PREPARED, .run = t->run, .records = t->records, .bytes = t->length};
+    uint8_t summary[SUMMARY_DISTINCT_BYTES];
+    if (t->keys != NULL && status == 0) {
+        l.summary_bytes = (uint16_t)summary_distinct_encode(t->keys, summary);
+        l.summary = summary;
+    }
     bool of_input = status == -EMSGSIZE || status == -EINVAL || status == -EBADMSG || status == -ENODATA;
     l.line = of_input && t->file != NULL ? t->mapper.line : 0;
     stream_answer(t->st, &t->reply, status, &l);
@@ -244,7 +267,7 @@ static int check(const struct stream *st, const struct letter *l, bool reads, bo
     if ((reads && st->spool.host == NULL) || (writes && st->host == NULL) || st->folder[0] == '\0') {
         return -EOPNOTSUPP;
     }
-    if (writes && (collector_has_name(st, &l->run, l->wish.to) || copy_has_name(st, &l->run, l->wish.to))) {
+    if (writes && copy_has_name(st, &l->run, l->wish.to)) {
         return -EBUSY;
     }
     return st->task_count < STREAM_RUNS ? 0 : -ENOBUFS;
@@ -265,11 +288,15 @@ int task_begin(struct stream *st, const struct letter *l, const struct transport
     }
     struct task *t = calloc(1, sizeof *t);
     uint8_t *piece = malloc(PIECE);
-    if (t == NULL || piece == NULL) {
+    bool asks = (l->wish.flags & LETTER_ASKS) != 0;
+    struct summary_distinct *keys = asks ? calloc(1, sizeof *keys) : NULL;
+    if (t == NULL || piece == NULL || (asks && keys == NULL)) {
         free(t);
         free(piece);
+        free(keys);
         return -ENOBUFS;
     }
+    t->keys = keys;
     t->st = st;
     t->run = l->run;
     t->wish = l->wish;

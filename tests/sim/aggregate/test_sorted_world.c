@@ -72,7 +72,7 @@ struct run {
     unsigned records; /* of a server, at most */
     bool skewed;      /* one server has nearly all of them */
     bool without, started;
-    unsigned partitions;
+    unsigned partitions, path;
     cw_time at, cancel; /* cancel: CW_NEVER: not */
     struct fake_result result;
     struct node_request_sink sink;
@@ -352,6 +352,7 @@ static void draw_runs(const struct torus *torus, uint64_t seed, cw_time from, cw
             run->cancel = cw_time_add(run->at, prng_span(&random, CW_MS(1), CW_MS(20)));
         }
         run->to = (enum to)prng_below(&random, TOS);
+        run->path = (unsigned)(prng_mix(run->seed, 7) % 3);
         uint64_t share = 1 + prng_below(&random, 4);
         for (cw_server s = 0; s < torus->servers; s++) {
             bool member = prng_below(&random, 4) < share || (s == torus->servers - 1 && run->members == 0);
@@ -392,8 +393,9 @@ static void draw_deaths(struct fault_plan *plan, const struct torus *torus, uint
 
 static void order(struct world *w, struct run *run)
 {
-    static char text[8 + 2 * SERVERS_MOST][64];
-    const char *words[8 + 2 * SERVERS_MOST];
+    static const char *const paths[] = {"auto", "trees", "direct"};
+    static char text[10 + 2 * SERVERS_MOST][64];
+    const char *words[10 + 2 * SERVERS_MOST];
     const struct torus *torus = world_torus(w);
     int n = 0;
     for (cw_server s = 0; s < torus->servers; s++) {
@@ -418,6 +420,7 @@ static void order(struct world *w, struct run *run)
     snprintf(text[n++], sizeof *text, "map=%s", kinds[run->kind].map);
     snprintf(text[n++], sizeof *text, "combine=%s", kinds[run->kind].combine);
     snprintf(text[n++], sizeof *text, "partitions=%u", run->partitions);
+    snprintf(text[n++], sizeof *text, "path=%s", paths[run->path]);
     snprintf(text[n++], sizeof *text, "limit_ms=2000");
     if (run->without) {
         snprintf(text[n++], sizeof *text, "without=1");

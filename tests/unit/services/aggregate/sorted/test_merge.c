@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-enum { RECORDS = 600, ROUNDS = 400, BLOCKS = 2 * RECORDS };
+enum { RECORDS = 600, ROUNDS = 400, BLOCKS = 2 * RECORDS, SOURCES = 40 };
 
 /* Sources as lists of blocks, each in memory of its own so that a sanitizer sees who uses it too long. */
 struct source {
@@ -16,8 +16,9 @@ struct source {
 };
 
 static struct plain_record plain[RECORDS];
-static struct source source[MERGE_SOURCES];
+static struct source source[SOURCES];
 static struct merge merge;
+static struct merge_source places[SOURCES];
 static struct record_writer writer, made;
 static struct record_reader reader;
 static uint8_t out[RECORD_BLOCK], scratch[RECORD_BLOCK];
@@ -86,14 +87,14 @@ static void one_round(unsigned seed, bool sum)
     struct rng rng = {seed};
     static struct plain_record sorted[RECORDS];
     struct combine combine;
-    unsigned sources = 1 + (unsigned)rng_below(&rng, seed % 2 ? 7 : MERGE_SOURCES);
+    unsigned sources = 1 + (unsigned)rng_below(&rng, seed % 2 ? 7 : SOURCES);
     unsigned records = (unsigned)rng_below(&rng, RECORDS + 1), at = 0;
     size_t room = seed % 3 == 0 ? RECORD_KEY_MOST + 100 : RECORD_BLOCK;
     ck_assert_int_eq(combine_read(sum ? "sum" : "none", &combine), 0);
     draw(&rng, sources, records);
     memcpy(sorted, plain, sizeof sorted);
     qsort(sorted, records, sizeof *sorted, plain_order);
-    merge_open(&merge, sources, &combine);
+    merge_open(&merge, places, sources, &combine);
     record_writer_init(&writer, out, room);
     record_reader_init(&reader);
     for (int rc = MERGE_WAITS; rc != MERGE_DONE;) {
@@ -137,7 +138,7 @@ START_TEST(waits_for)
 {
     struct combine combine;
     ck_assert_int_eq(combine_read("sum", &combine), 0);
-    merge_open(&merge, 3, &combine);
+    merge_open(&merge, places, 3, &combine);
     record_writer_init(&writer, out, sizeof out);
     merge_feed(&merge, 2, "\0\1\1a1", 5);
     merge_feed(&merge, 0,
@@ -171,7 +172,7 @@ END_TEST
 
 START_TEST(nothing)
 {
-    merge_open(&merge, 2, NULL);
+    merge_open(&merge, places, 2, NULL);
     record_writer_init(&writer, out, sizeof out);
     merge_end(&merge, 0);
     merge_end(&merge, 1);
@@ -185,7 +186,7 @@ START_TEST(errors)
 {
     struct combine combine;
     ck_assert_int_eq(combine_read("sum", &combine), 0);
-    merge_open(&merge, 2, &combine);
+    merge_open(&merge, places, 2, &combine);
     record_writer_init(&writer, out, sizeof out);
     merge_feed(&merge, 0, "\0\3\1odd1", 7);
     merge_feed(&merge, 1, "\0\3\1odd?", 7);
@@ -195,7 +196,7 @@ START_TEST(errors)
     ck_assert_uint_eq(merge_key(&merge).length, 3);
     ck_assert_mem_eq(merge_key(&merge).bytes, "odd", 3);
 
-    merge_open(&merge, 2, NULL);
+    merge_open(&merge, places, 2, NULL);
     record_writer_init(&writer, out, sizeof out);
     merge_feed(&merge, 0, "\0\1\1b1", 5);
     merge_feed(&merge, 1, "\0\1\1a1\1", 6);
@@ -212,7 +213,7 @@ START_TEST(many_values)
     unsigned fed = 0;
     int rc;
     ck_assert_int_eq(combine_read("sum", &combine), 0);
-    merge_open(&merge, 7, &combine);
+    merge_open(&merge, places, 7, &combine);
     record_writer_init(&writer, out, sizeof out);
     uint8_t *lent[7] = {NULL};
     while ((rc = merge_run(&merge, &writer)) == MERGE_WAITS) {
@@ -242,7 +243,7 @@ END_TEST
 
 START_TEST(fed_twice)
 {
-    merge_open(&merge, 1, NULL);
+    merge_open(&merge, places, 1, NULL);
     merge_feed(&merge, 0, "", 0);
     merge_feed(&merge, 0, "", 0);
 }

@@ -57,6 +57,7 @@ START_TEST(mistakes)
     refused(net, "run from=in to=0,0,5:out", -EINVAL, "'0,0,5' is not a server");
     refused(net, "run from=in to=0,0,0:out map=wrds", -EINVAL, "'wrds' is no mapper");
     refused(net, "run from=in to=0,0,0:out combine=topk", -EINVAL, "'topk' is no combination");
+    refused(net, "run from=in to=0,0,0:out path=short", -EINVAL, "path: records go over trees");
     refused(net, "run from=in to=0,0,0:out top=x", -EINVAL, "top is a whole number");
     refused(net, "run from=in to=0,0,0:out partitions=0", -EINVAL, "partitions is a whole number");
     refused(net, "run from=in to=0,0,0:out limit_ms=0", -EINVAL, "limit_ms is a whole number");
@@ -66,6 +67,29 @@ START_TEST(mistakes)
     stream_town_close(net);
     net = stream_town_open((const char *const[]){"spool=/s", NULL});
     refused(net, "run from=in to=0,0,0:out", -EOPNOTSUPP, "no data folder is set there");
+    stream_town_close(net);
+}
+END_TEST
+
+/* Keys that no two servers have go straight to those who write them, equal ones over trees, if nobody says otherwise. */
+START_TEST(finds_its_way)
+{
+    static const char *const ways[] = {"auto", "trees", "direct"};
+    struct fake_net *net = stream_town_open(NULL);
+    for (unsigned i = 0; i < 6; i++) {
+        char line[100], text[1500] = "";
+        for (cw_server s = 0; s < STREAM_TOWN; s++) {
+            for (unsigned k = 0, at = 0; k < 100; k++) {
+                at += (unsigned)sprintf(text + at, "w%u%c ", k, i < 3 ? 'x' : (char)('a' + s));
+            }
+            stream_town_put(s, text);
+        }
+        snprintf(line, sizeof line, "run from=in to=each:out path=%s", ways[i % 3]);
+        const struct fake_result *r = stream_town_ask(net, 4, line);
+        ck_assert_int_eq(r->rc, 0);
+        ck_assert_str_eq(fake_text(r, 0, "path"), i % 3 == 2 || i == 3 ? "direct" : "trees");
+        ck_assert(fake_int(r, 0, "keys") == (i < 3 ? 100 : 900) && fake_int(r, 0, "attempts") == 1);
+    }
     stream_town_close(net);
 }
 END_TEST
@@ -100,6 +124,7 @@ START_TEST(reasons_are_sentences)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(counts_words), SUITE_TEST(maps_and_combines), SUITE_TEST(mistakes),
+static const struct suite_test tests[] = {SUITE_TEST(counts_words),       SUITE_TEST(maps_and_combines),
+                                          SUITE_TEST(mistakes),           SUITE_TEST(finds_its_way),
                                           SUITE_TEST(seen_and_cancelled), SUITE_TEST(reasons_are_sentences)};
 SUITE_MAIN("asker", tests)

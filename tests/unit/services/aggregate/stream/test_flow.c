@@ -9,7 +9,7 @@
 enum { ALL = 0x1ff };
 
 /* A junction between server 8 and the root 0, with an open partition; *child is whom it takes blocks from. */
-static struct flow *open_one(struct fake_net *net, struct junction **j, cw_link *child)
+static struct flow *open_one(struct fake_net *net, struct junction **j, cw_server *child)
 {
     struct letter l = {.kind = LETTER_ANNOUNCE, .run = {0, 77, 1}, .attempt = 1, .partitions = 5, .each = 4096};
     l.open = STREAM_OPEN;
@@ -23,7 +23,7 @@ static struct flow *open_one(struct fake_net *net, struct junction **j, cw_link 
         for (cw_link tree = 0; tree < CW_LINK_COUNT; tree++) {
             cw_links children = (*j)->plan.tree[tree].children;
             if ((*j)->plan.tree[tree].in && children != 0) {
-                *child = (cw_link)__builtin_ctz(children);
+                *child = torus_neighbour(&st->torus, s, (cw_link)__builtin_ctz(children));
                 return flow_open(*j, tree, 2);
             }
         }
@@ -35,15 +35,15 @@ START_TEST(a_child_has_so_many_blocks)
 {
     struct fake_net *net = stream_town_open(NULL);
     struct junction *j;
-    cw_link child;
+    cw_server child;
     struct flow *f = open_one(net, &j, &child);
     struct letter l = {.kind = LETTER_BLOCK, .partition = 2, .sequence = STREAM_WINDOW_MOST};
     ck_assert(f != NULL && flow_partition(f) == 2 && !flow_done(f));
     ck_assert_int_eq(flow_block(f, &l, child, NULL, 0), -EPROTO); /* more than there is room for (rule 24) */
     l.sequence = 1;
-    ck_assert_int_eq(flow_block(f, &l, child, NULL, 0), 0);       /* they may overtake each other */
-    ck_assert_int_eq(flow_block(f, &l, child, NULL, 0), -EPROTO); /* the same again (rule 22) */
-    ck_assert_int_eq(flow_block(f, &l, CW_LINK_SELF, NULL, 0), -EPROTO);
+    ck_assert_int_eq(flow_block(f, &l, child, NULL, 0), 0);                /* they may overtake each other */
+    ck_assert_int_eq(flow_block(f, &l, child, NULL, 0), -EPROTO);          /* the same again (rule 22) */
+    ck_assert_int_eq(flow_block(f, &l, CW_SERVER_NONE, NULL, 0), -EPROTO); /* no child of it */
     l.sequence = 0;
     ck_assert_int_eq(flow_block(f, &l, child, NULL, STREAM_BLOCK + 1), -EPROTO);
     ck_assert_int_eq(flow_block(f, &l, child, NULL, 0), 0);
@@ -56,7 +56,7 @@ START_TEST(damaged_records_void_it)
 {
     struct fake_net *net = stream_town_open(NULL);
     struct junction *j;
-    cw_link child;
+    cw_server child;
     struct flow *f = open_one(net, &j, &child);
     const struct letter l = {.kind = LETTER_BLOCK, .partition = 2, .last = true};
     ck_assert_int_eq(flow_block(f, &l, child, (const uint8_t *)"\xff\xff\xff\xff", 4), 0);

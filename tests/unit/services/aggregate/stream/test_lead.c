@@ -150,7 +150,55 @@ START_TEST(nobody_fetches_it)
 }
 END_TEST
 
+enum { WRITERS = 1u << 0 | 1u << 1 | 1u << 2, LEAD = 4 };
+
+/* How many of the three that write have their part; all collectors have ended. */
+static unsigned with_part(struct fake_net *net)
+{
+    unsigned n = 0;
+    for (cw_server s = 0; s < 3; s++) {
+        ck_assert(list_is_empty(&stream_town_at(net, s)->collectors));
+        n += strcmp(part(s), "-") != 0;
+    }
+    return n;
+}
+
+/* The lead dies when it has said COMMIT, and only server 0 has heard it, or nobody. */
+static unsigned after_a_death(bool heard)
+{
+    static struct fake_result r;
+    struct fake_net *net = stream_town_open(NULL);
+    stream_town_fill(10);
+    stream_town_begin(net, LEAD, "run map=kv from=in to=0,0,0:out to=1,0,0:out to=2,0,0:out of=0,0,0 of=1,0,0", &r);
+    const struct lead *l = lead_of_number(stream_town_at(net, LEAD), 1);
+    for (int us = 0; l->state != LEAD_NAMES; us++) {
+        ck_assert_int_lt(us, 100000);
+        fake_net_run(net, CW_US(1));
+    }
+    struct letter commit = {.kind = LETTER_COMMIT, .run = l->run, .attempt = l->round, .servers = STREAM_TOWN};
+    commit.members[0] = WRITERS;
+    stream_town_lose(net, LEAD);
+    for (cw_server s = 0; s < 3; s++) {
+        struct collector *c = collector_of_lead(stream_town_at(net, s), &commit.run);
+        ck_assert(c != NULL && c->state == COLLECTOR_HOLDS);
+    }
+    if (heard) {
+        ck_assert_int_eq(collector_commit(stream_town_at(net, 0), &commit, NULL), 0);
+    }
+    fake_net_run(net, CW_SEC(4));
+    unsigned n = with_part(net);
+    stream_town_close(net);
+    return n;
+}
+
+START_TEST(the_lead_dies)
+{
+    ck_assert_uint_eq(after_a_death(true), 3); /* aggregate rule 29 */
+    ck_assert_uint_eq(after_a_death(false), 0);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
-    SUITE_TEST(a_part_on_each), SUITE_TEST(parts_on_two),          SUITE_TEST(mistakes),
-    SUITE_TEST(one_is_lost),    SUITE_TEST(the_caller_fetches_it), SUITE_TEST(nobody_fetches_it)};
+    SUITE_TEST(a_part_on_each),        SUITE_TEST(parts_on_two),      SUITE_TEST(mistakes),     SUITE_TEST(one_is_lost),
+    SUITE_TEST(the_caller_fetches_it), SUITE_TEST(nobody_fetches_it), SUITE_TEST(the_lead_dies)};
 SUITE_MAIN("lead", tests)

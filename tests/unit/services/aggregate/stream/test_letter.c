@@ -58,7 +58,11 @@ START_TEST(answers)
     ck_assert(out.who == 3 && out.attempts == 2 && out.keys == 7 && out.bytes == 8);
     l = (struct letter){.kind = LETTER_PREPARED, .records = 1, .bytes = 2, .line = 3};
     ck_assert_int_eq(again(&l), 0);
-    ck_assert(out.records == 1 && out.bytes == 2 && out.line == 3);
+    ck_assert(out.records == 1 && out.bytes == 2 && out.line == 3 && out.summary_bytes == 0);
+    l.summary = (const uint8_t *)"keys";
+    l.summary_bytes = 4;
+    ck_assert_int_eq(again(&l), 0);
+    ck_assert(out.summary_bytes == 4 && memcmp(out.summary, "keys", 4) == 0 && out.line == 3);
 }
 END_TEST
 
@@ -76,6 +80,9 @@ START_TEST(others)
     ck_assert(out.partitions == 8 && out.each == 4096 && out.members[0] == 3 && out.others[0] == 4);
     ck_assert(out.lead.root == 9 && out.lead.life == 10 && out.lead.number == 11 && out.open == 3);
     ck_assert_str_eq(out.wish.combine, "topk:3");
+    ck_assert(!out.direct);
+    l.direct = true;
+    ck_assert(again(&l) == 0 && out.direct && out.open == 3);
     l = (struct letter){.kind = LETTER_BLOCK, .tree = 5, .last = true, .partition = 9, .sequence = 10};
     ck_assert_int_eq(again(&l), 0);
     ck_assert(out.tree == 5 && out.last && out.partition == 9 && out.sequence == 10);
@@ -92,8 +99,10 @@ START_TEST(others)
     l = (struct letter){.kind = LETTER_PROBE, .attempt = 2};
     ck_assert_int_eq(again(&l), 0);
     l.kind = LETTER_COMMIT;
+    l.servers = 70;
+    l.members[1] = 5;
     ck_assert_int_eq(again(&l), 0);
-    ck_assert(out.kind == LETTER_COMMIT && out.attempt == 2);
+    ck_assert(out.kind == LETTER_COMMIT && out.attempt == 2 && out.members[1] == 5 && out.servers == 70);
     l = order();
     l.kind = LETTER_COPY;
     ck_assert_int_eq(again(&l), 0);
@@ -115,6 +124,7 @@ START_TEST(impossible)
 {
     const struct letter l = order();
     struct letter block = {.kind = LETTER_BLOCK, .tree = 1}, announce = {.kind = LETTER_ANNOUNCE, .partitions = 1};
+    struct letter prepared = {.kind = LETTER_PREPARED, .summary = (const uint8_t *)"keys", .summary_bytes = 4};
     announce.each = LETTER_EACH_LEAST;
     announce.open = 1;
     announce.servers = 27;
@@ -126,7 +136,7 @@ START_TEST(impossible)
     refused(&l, 31, 0);          /* none */
     refused(&l, 40, 0xff);       /* too long a limit */
     refused(&l, 49, 0xff);       /* too many partitions */
-    refused(&l, 52, 4);          /* no flag */
+    refused(&l, 52, 16);         /* no flag */
     refused(&l, 53, 1);          /* what must be 0 */
     refused(&l, 56, 0);          /* no input */
     refused(&l, 57, 255);        /* lengths that are not those of the names */
@@ -140,6 +150,10 @@ START_TEST(impossible)
     refused(&announce, 27, 0);   /* no partitions */
     refused(&announce, 30, 0);   /* too short blocks */
     refused(&announce, 33, 0);   /* nothing may be under way */
+    refused(&announce, 34, 2);   /* no way */
+    refused(&announce, 35, 1);   /* what must be 0 */
+    refused(&prepared, 49, 3);   /* a length that is not that of the summary */
+    refused(&prepared, 51, 1);   /* what must be 0 */
     refused(&announce, 32, 200); /* a length that is not that of the name */
     for (size_t size = 0; size < letter_size(&l); size++) {
         letter_encode(&l, bytes);

@@ -450,13 +450,7 @@ static void say_taken_back(const struct call *call, int code, size_t from, size_
         fprintf(call->errors, "cwctl: it could not be taken back everywhere: \"services\" says where it runs\n");
     } else if (reloads(call)) {
         const char *did = undoes(call) ? "put it back" : "taken the new build";
-        char who[32] = "none";
-        if (from > 0) {
-            snprintf(who, sizeof who, "%zu", from);
-        }
-        fprintf(call->errors, "cwctl: all %zu daemons run what they ran before: %s had %s\n", count, who, did);
-    } else if (from == 0) {
-        fprintf(call->errors, "cwctl: no daemon keeps it: none had loaded it\n");
+        fprintf(call->errors, "cwctl: all %zu daemons run what they ran before: %zu had %s\n", count, from, did);
     } else {
         fprintf(call->errors, "cwctl: no daemon keeps it: it was taken back from the %zu that had loaded it\n", from);
     }
@@ -469,7 +463,6 @@ static void say_taken_back(const struct call *call, int code, size_t from, size_
 static void take_back(const struct call *call, const struct member *member, size_t count, cw_span start_patience)
 {
     static const char *const unload[] = {"services", "unload"};
-    bool reload = reloads(call);
     struct find_crowd those = {calloc(count, sizeof *those.one), 0};
     struct variant v;
     char name[64];
@@ -484,7 +477,7 @@ static void take_back(const struct call *call, const struct member *member, size
     if (name_of(member, count, name, sizeof name)) {
         v.arguments.word[2] = name;
         v.arguments.options = 0;
-        if (reload) {
+        if (reloads(call)) {
             add_flag(&v, "undo");
             v.call.takes_back = !undoes(call);
         } else {

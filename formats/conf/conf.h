@@ -54,8 +54,8 @@ typedef void conf_mistake_fn(void *context, unsigned line, const char *why);
  * The same for a reader who wants to know every mistake of the text: tells each one, goes on behind it, and gives in
  * *out what can be read. A section without its { or its } is read as if the brace stood where the depth of the lines
  * says that it is missing, and that is told as a mistake. Returns how many mistakes were told, or -ENOMEM, and then
- * *out is untouched. A mistake after which nobody knows where the sections end (a comment or a section that is not ended,
- * sections that are too deep) is the last one.
+ * *out is untouched. A mistake after which nobody knows where the sections end (a comment or a section that is not
+ * ended, sections that are too deep) is the last one.
  */
 CW_MUST_CHECK int conf_open_most(struct conf *out, const char *text, size_t length, conf_mistake_fn *mistake,
                                  void *context);

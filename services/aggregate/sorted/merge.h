@@ -53,10 +53,10 @@ struct merge_source {
 
 struct merge {
     unsigned sources;
-    unsigned waits;               /* for this source, after MERGE_WAITS */
-    struct combine combine;       /* table NULL: records stay apart */
-    bool started;                 /* the tree is built */
-    bool behind;                  /* the winner's record was used: its source must show the next one */
+    unsigned waits;         /* for this source, after MERGE_WAITS */
+    struct combine combine; /* table NULL: records stay apart */
+    bool started;           /* the tree is built */
+    bool behind;            /* the winner's record was used: its source must show the next one */
     /* source[0].loser is the winner; node n has children 2n and 2n+1, leaf i is node sources + i. */
     struct merge_source *source;
     /* The key whose values are gathered. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_files_world.c - files on real nodes in a simulated torus (files_world.h). Scenes: full disks, disks that fail,
- * members and sources that die midway and begin again, links that flap (files_flaps.h), servers that come and go (files_storm.h);
- * then worlds that are drawn from
- * seeds.
+ * members and sources that die midway and begin again, links that flap (files_flaps.h), servers that come and go
+ * (files_storm.h); then worlds that are drawn from seeds.
  *
  *   test_files_world with the options of seeds.h; with seeds on the command line only drawn worlds run. Exit code 1:
  *   something is not as promised.

@@ -162,22 +162,6 @@ START_TEST(all_mistakes_are_told)
 }
 END_TEST
 
-START_TEST(a_path_has_a_line)
-{
-    struct conf conf = open_good("a = 1\nb {\n c = 2\n +x {\n d = 3 } }\nservice \"k.v\" {\n w = 1 }\n");
-    ck_assert_uint_eq(conf_line(&conf, "a"), 1);
-    ck_assert_uint_eq(conf_line(&conf, "b"), 2);
-    ck_assert_uint_eq(conf_line(&conf, "b.c"), 3);
-    ck_assert_uint_eq(conf_line(&conf, "b.+x.d"), 5);
-    ck_assert_uint_eq(conf_line(&conf, "b.nothing"), 2);
-    ck_assert_uint_eq(conf_line(&conf, "bc"), 1);
-    ck_assert_uint_eq(conf_line(&conf, "service \"k.v\".w"), 7);
-    ck_assert_uint_eq(conf_line(&conf, "service \"k\""), 1);
-    ck_assert_uint_eq(conf_line(&conf, ""), 1);
-    conf_close(&conf);
-}
-END_TEST
-
 START_TEST(every_beginning_is_read_or_refused)
 {
     static const char text[] = "a = 1; b \"n\" { c = \"x\\\"y\"; d: 'e' } /* f */ # g\n\"+x\" { h = { i 2 } }\n";
@@ -201,7 +185,6 @@ static const struct suite_test tests[] = {
     SUITE_TEST(all_forms),
     SUITE_TEST(mistakes_have_lines),
     SUITE_TEST(all_mistakes_are_told),
-    SUITE_TEST(a_path_has_a_line),
     SUITE_TEST(every_beginning_is_read_or_refused),
 };
 SUITE_MAIN("conf", tests)

@@ -71,7 +71,7 @@ START_TEST(mistakes)
 }
 END_TEST
 
-/* Keys that no two servers have go straight to those who write them, equal ones over trees, if nobody says otherwise. */
+/* Keys that no two servers have go straight to those who write them, equal ones over trees, unless told otherwise. */
 START_TEST(finds_its_way)
 {
     static const char *const ways[] = {"auto", "trees", "direct"};

@@ -37,10 +37,10 @@ START_TEST(an_item_has_a_path)
 {
     struct conf conf = open_good();
     char path[CONF_PATH];
-    for (uint32_t i = 1; i < conf.items; i++) {
+    for (uint32_t i = 1; i < conf.count; i++) {
         ck_assert_uint_eq(conf_line(&conf, conf_path(&conf, &conf.item[i], path)), conf.item[i].line);
     }
-    ck_assert_str_eq(conf_path(&conf, &conf.item[conf.items - 1], path), "service \"k.v\".w");
+    ck_assert_str_eq(conf_path(&conf, &conf.item[conf.count - 1], path), "service \"k.v\".w");
     conf_close(&conf);
 }
 END_TEST

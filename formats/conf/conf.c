@@ -1,197 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "conf/conf.h"
+#include "conf/reader.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { MISSING_MOST = 8 }; /* braces that were left out, and of which this file tells where */
-
-struct reader {
-    const char *begin, *at, *end;
-    unsigned line;
-    struct conf conf;
-    char *string; /* where the next text goes */
-    char *why;
-    /* of conf_open_most(); NULL: the first mistake ends the reading */
-    conf_mistake_fn *mistake;
-    void *context;
-    unsigned told;
-    bool joined;   /* the value at hand was a list without quotes */
-    bool unopened; /* the section at hand has no {, which was told */
-    /* The sections that the item at hand is in, as indexes; 0 is the file. */
-    uint32_t inside[CONF_DEPTH + 1];
-    unsigned depth;
-    bool lost; /* after this mistake nobody knows where the sections end */
-    /*
-     * Of a section without its }: where the layout of the lines says that the brace is missing, in the order of the
-     * text, and how many of them were passed. suspect is the first such place that is not among them.
-     */
-    const char *missing[MISSING_MOST];
-    unsigned missing_count, missing_passed;
-    const char *suspect;
-    unsigned stray; /* braces that end nothing */
-};
-
-__attribute__((format(printf, 2, 3))) static int wrong(struct reader *r, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(r->why, CONF_WHY, format, args);
-    va_end(args);
-    return -EINVAL;
-}
-
-__attribute__((format(printf, 2, 3))) static int lost(struct reader *r, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(r->why, CONF_WHY, format, args);
-    va_end(args);
-    r->lost = true;
-    return -EINVAL;
-}
-
-static bool at_end(const struct reader *r)
-{
-    return r->at == r->end;
-}
-
-static bool is_next(const struct reader *r, const char *word)
-{
-    size_t length = strlen(word);
-    return (size_t)(r->end - r->at) >= length && memcmp(r->at, word, length) == 0;
-}
-
-static void skip_line(struct reader *r)
-{
-    while (!at_end(r) && *r->at != '\n') {
-        r->at++;
-    }
-}
-
-static int skip_block(struct reader *r)
-{
-    unsigned line = r->line;
-    r->at += 2;
-    while (!is_next(r, "*/")) {
-        if (at_end(r)) {
-            r->line = line;
-            return lost(r, "this comment is not ended by */");
-        }
-        r->line += *r->at++ == '\n';
-    }
-    r->at += 2;
-    return 0;
-}
-
-/* Blanks and comments; newlines too when they mean nothing here. */
-static int skip_blanks(struct reader *r, bool newlines)
-{
-    while (!at_end(r)) {
-        char c = *r->at;
-        if (c == '#' || is_next(r, "//")) {
-            skip_line(r);
-        } else if (is_next(r, "/*")) {
-            int rc = skip_block(r);
-            if (rc < 0) {
-                return rc;
-            }
-        } else if (c == ' ' || c == '\t' || c == '\r') {
-            r->at++;
-        } else if (c == '\n' && newlines) {
-            r->line++;
-            r->at++;
-        } else {
-            return 0;
-        }
-    }
-    return 0;
-}
-
-static bool is_bare(char c)
-{
-    return (unsigned char)c > ' ' && c != 0x7f && strchr("{}[]=:;,\"'#", c) == NULL;
-}
-
-/* A value without quotes ends at a blank, and may hold = and : ("10.0.0.1:7001"). */
-static bool is_bare_value(char c)
-{
-    return is_bare(c) || c == '=' || c == ':';
-}
-
-/* What stands behind a backslash inside quotes; 0: nothing that is known. */
-static char unescaped(char c)
-{
-    switch (c) {
-    case 'n':
-        return '\n';
-    case 't':
-        return '\t';
-    case '"':
-    case '\'':
-    case '\\':
-    case '/':
-        return c;
-    default:
-        return 0;
-    }
-}
-
-static int take_quoted(struct reader *r, const char **out)
-{
-    char quote = *r->at++;
-    char *to = r->string;
-    for (;;) {
-        if (at_end(r) || *r->at == '\n') {
-            return wrong(r, "this text is not ended by %c", quote);
-        }
-        char c = *r->at++;
-        if (c == quote) {
-            break;
-        }
-        if (c == '\\' && quote == '"') {
-            c = at_end(r) ? 0 : unescaped(*r->at);
-            if (c == 0) {
-                return wrong(r, "a \\ in a text is followed by n, t, \\, / or a quote");
-            }
-            r->at++;
-        } else if ((unsigned char)c < ' ' && c != '\t') {
-            return wrong(r, "a text holds no control characters");
-        }
-        *to++ = c;
-    }
-    *to++ = '\0';
-    *out = r->string;
-    r->string = to;
-    return 0;
-}
-
-static int take_text(struct reader *r, bool (*holds)(char), const char *what, const char **out)
-{
-    if (!at_end(r) && (*r->at == '"' || *r->at == '\'')) {
-        return take_quoted(r, out);
-    }
-    char *to = r->string;
-    while (!at_end(r) && holds(*r->at) && !is_next(r, "//") && !is_next(r, "/*")) {
-        *to++ = *r->at++;
-    }
-    if (to == r->string) {
-        if (at_end(r)) {
-            return wrong(r, "expected %s, found the end of the file", what);
-        }
-        if ((unsigned char)*r->at <= ' ') {
-            return wrong(r, "expected %s, found the end of the line", what);
-        }
-        return wrong(r, "expected %s, found '%c'", what, *r->at);
-    }
-    *to++ = '\0';
-    *out = r->string;
-    r->string = to;
-    return 0;
-}
 
 /* Gives the index of a new item, or -ENOMEM. */
 static int64_t add_item(struct reader *r, const struct conf_item *item)
@@ -213,12 +27,12 @@ static int64_t add_item(struct reader *r, const struct conf_item *item)
 /* Behind a value: ; or , or a newline, or what ends the section. */
 static int end_value(struct reader *r)
 {
-    int rc = skip_blanks(r, false);
-    if (rc < 0 || at_end(r) || *r->at == '\n' || *r->at == '}') {
+    int rc = reader_skip_blanks(r, false);
+    if (rc < 0 || reader_at_end(r) || *r->at == '\n' || *r->at == '}') {
         return rc;
     }
     if (*r->at != ';' && *r->at != ',') {
-        return wrong(r, "expected ; or the end of the line after a value, found '%c'", *r->at);
+        return reader_wrong(r, "expected ; or the end of the line after a value, found '%c'", *r->at);
     }
     r->at++;
     return 0;
@@ -237,7 +51,7 @@ static size_t listed(const struct reader *r, const char **word)
         at++;
     } while (at < r->end && (*at == ' ' || *at == '\t'));
     *word = at;
-    while (at < r->end && is_bare(*at)) {
+    while (at < r->end && reader_is_bare(*at)) {
         at++;
     }
     size_t length = (size_t)(at - *word);
@@ -275,7 +89,7 @@ static int join_list(struct reader *r, const struct conf_item *item)
         r->string += length;
         *r->string++ = '\0';
         r->at = word + length;
-        while (!at_end(r) && (*r->at == ' ' || *r->at == '\t' || *r->at == '\r')) {
+        while (!reader_at_end(r) && (*r->at == ' ' || *r->at == '\t' || *r->at == '\r')) {
             r->at++;
         }
     }
@@ -284,8 +98,8 @@ static int join_list(struct reader *r, const struct conf_item *item)
     }
     char sections[CONF_PATH];
     write_sections(r, sections);
-    return wrong(r, "%.40s%.40s: a value with commas stands in quotes: %.40s = \"%.40s\"", sections, item->key,
-                 item->key, item->value);
+    return reader_wrong(r, "%.40s%.40s: a value with commas stands in quotes: %.40s = \"%.40s\"", sections, item->key,
+                        item->key, item->value);
 }
 
 /* Blanks at the beginning of the line; *first: the reader is at what stands behind them. */
@@ -309,17 +123,17 @@ static bool is_headed(const struct reader *r)
     bool first;
     struct reader next = *r;
     unsigned outer = indent(r, &first);
-    if (at_end(r) || *r->at != '\n') {
+    if (reader_at_end(r) || *r->at != '\n') {
         return false;
     }
-    while (!at_end(&next) && strchr(" \t\r\n#", *next.at) != NULL) {
+    while (!reader_at_end(&next) && strchr(" \t\r\n#", *next.at) != NULL) {
         if (*next.at == '#') {
-            skip_line(&next);
+            reader_skip_line(&next);
         } else {
             next.at++;
         }
     }
-    return !at_end(&next) && *next.at != '}' && indent(&next, &first) > outer;
+    return !reader_at_end(&next) && *next.at != '}' && indent(&next, &first) > outer;
 }
 
 /* Tells of the mistake in `why`. False: nobody wants to know of more than the first. */
@@ -337,39 +151,40 @@ static bool tell(struct reader *r)
 static int read_head(struct reader *r, struct conf_item *item, bool *section)
 {
     item->line = r->line;
-    int rc = take_text(r, is_bare, "a key", &item->key);
-    rc = rc < 0 ? rc : skip_blanks(r, false);
-    bool sign = rc >= 0 && !at_end(r) && (*r->at == '=' || *r->at == ':');
+    int rc = reader_take_text(r, reader_is_bare, "a key", &item->key);
+    rc = rc < 0 ? rc : reader_skip_blanks(r, false);
+    bool sign = rc >= 0 && !reader_at_end(r) && (*r->at == '=' || *r->at == ':');
     if (sign) {
         r->at++;
-        rc = skip_blanks(r, false);
+        rc = reader_skip_blanks(r, false);
     }
     if (rc < 0) {
         return rc;
     }
-    if (!at_end(r) && *r->at == '[') {
-        return wrong(r, "%.40s: lists are not read here", item->key);
+    if (!reader_at_end(r) && *r->at == '[') {
+        return reader_wrong(r, "%.40s: lists are not read here", item->key);
     }
-    *section = is_next(r, "{");
+    *section = reader_is_next(r, "{");
     if (*section) {
         return 0;
     }
     if (!sign && is_headed(r)) {
-        int mistake = wrong(r, "%.40s is not followed by {, and what stands below belongs to it, it seems", item->key);
+        int mistake =
+            reader_wrong(r, "%.40s is not followed by {, and what stands below belongs to it, it seems", item->key);
         *section = r->unopened = tell(r);
         return r->unopened ? 0 : mistake;
     }
-    if (at_end(r) || *r->at == '\n' || *r->at == ';') {
-        return wrong(r, "%.40s has no value", item->key);
+    if (reader_at_end(r) || *r->at == '\n' || *r->at == ';') {
+        return reader_wrong(r, "%.40s has no value", item->key);
     }
-    bool bare = !at_end(r) && *r->at != '"' && *r->at != '\'';
-    rc = take_text(r, is_bare_value, "a value", &item->value);
-    rc = rc < 0 ? rc : skip_blanks(r, false);
+    bool bare = !reader_at_end(r) && *r->at != '"' && *r->at != '\'';
+    rc = reader_take_text(r, reader_is_bare_value, "a value", &item->value);
+    rc = rc < 0 ? rc : reader_skip_blanks(r, false);
     if (rc == 0 && sign && bare) {
         rc = join_list(r, item);
         r->joined = rc < 0;
     }
-    if (rc == 0 && !sign && is_next(r, "{")) { /* it was the section's name */
+    if (rc == 0 && !sign && reader_is_next(r, "{")) { /* it was the section's name */
         item->name = item->value;
         item->value = NULL;
         *section = true;
@@ -400,12 +215,12 @@ static int read_item(struct reader *r, uint32_t *index, unsigned depth)
         return end_value(r);
     }
     if (depth == CONF_DEPTH) {
-        return lost(r, "sections are at most %d deep", CONF_DEPTH);
+        return reader_lost(r, "sections are at most %d deep", CONF_DEPTH);
     }
     r->at += !r->unopened;
     r->unopened = false;
     rc = read_section(r, *index, depth + 1, true);
-    if (rc == 0 && !at_end(r) && (*r->at == ';' || *r->at == ',')) {
+    if (rc == 0 && !reader_at_end(r) && (*r->at == ';' || *r->at == ',')) {
         r->at++;
     }
     return rc;
@@ -417,10 +232,10 @@ static bool go_on(struct reader *r)
     if (!tell(r)) {
         return false;
     }
-    while (!at_end(r) && *r->at != '\n' && *r->at != ';' && *r->at != '}') {
+    while (!reader_at_end(r) && *r->at != '\n' && *r->at != ';' && *r->at != '}') {
         r->at++;
     }
-    r->at += !at_end(r) && *r->at == ';';
+    r->at += !reader_at_end(r) && *r->at == ';';
     return true;
 }
 
@@ -428,7 +243,7 @@ static bool go_on(struct reader *r)
 static bool pass_brace(struct reader *r)
 {
     r->stray++;
-    (void)wrong(r, "a } that ends nothing");
+    (void)reader_wrong(r, "a } that ends nothing");
     if (!go_on(r)) {
         return false;
     }
@@ -463,7 +278,7 @@ static bool is_missing(struct reader *r)
 static void tell_missing(struct reader *r, unsigned line)
 {
     unsigned here = r->line;
-    (void)wrong(r, "this section is not ended by }; it seems to be missing before line %u", here);
+    (void)reader_wrong(r, "this section is not ended by }; it seems to be missing before line %u", here);
     r->line = line;
     (void)tell(r);
     r->line = here;
@@ -479,21 +294,21 @@ static int read_section(struct reader *r, uint32_t self, unsigned depth, bool br
     unsigned outer = indent(r, &first);
     r->inside[depth - 1] = self;
     for (;;) {
-        int rc = skip_blanks(r, true);
+        int rc = reader_skip_blanks(r, true);
         if (rc < 0) {
             return rc;
         }
         /* Where the first line inside is no deeper, the layout says nothing. */
-        bool shallow = braces && !at_end(r) && is_shallow(r, outer);
+        bool shallow = braces && !reader_at_end(r) && is_shallow(r, outer);
         flat |= shallow && last == CONF_NONE;
         if (shallow && !flat && is_missing(r)) {
             tell_missing(r, line);
             return 0;
         }
-        if (at_end(r)) {
+        if (reader_at_end(r)) {
             if (braces) {
                 r->line = line;
-                return lost(r, "this section is not ended by }");
+                return reader_lost(r, "this section is not ended by }");
             }
             return 0;
         }
@@ -524,14 +339,14 @@ static int read_section(struct reader *r, uint32_t self, unsigned depth, bool br
 /* The whole may stand in braces, as JSON has it. */
 static int read_file(struct reader *r)
 {
-    int rc = skip_blanks(r, true);
-    bool braces = rc == 0 && is_next(r, "{");
+    int rc = reader_skip_blanks(r, true);
+    bool braces = rc == 0 && reader_is_next(r, "{");
     r->at += braces;
     rc = rc < 0 ? rc : read_section(r, 0, 1, braces);
     if (rc == 0 && braces) {
-        rc = skip_blanks(r, true);
-        if (rc == 0 && !at_end(r)) {
-            rc = wrong(r, "something stands behind the brace that ends the file");
+        rc = reader_skip_blanks(r, true);
+        if (rc == 0 && !reader_at_end(r)) {
+            rc = reader_wrong(r, "something stands behind the brace that ends the file");
         }
     }
     return rc;

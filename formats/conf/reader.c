@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "conf/reader.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+__attribute__((format(printf, 2, 3))) int reader_wrong(struct reader *r, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(r->why, CONF_WHY, format, args);
+    va_end(args);
+    return -EINVAL;
+}
+
+__attribute__((format(printf, 2, 3))) int reader_lost(struct reader *r, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(r->why, CONF_WHY, format, args);
+    va_end(args);
+    r->lost = true;
+    return -EINVAL;
+}
+
+bool reader_at_end(const struct reader *r)
+{
+    return r->at == r->end;
+}
+
+bool reader_is_next(const struct reader *r, const char *word)
+{
+    size_t length = strlen(word);
+    return (size_t)(r->end - r->at) >= length && memcmp(r->at, word, length) == 0;
+}
+
+void reader_skip_line(struct reader *r)
+{
+    while (!reader_at_end(r) && *r->at != '\n') {
+        r->at++;
+    }
+}
+
+static int skip_block(struct reader *r)
+{
+    unsigned line = r->line;
+    r->at += 2;
+    while (!reader_is_next(r, "*/")) {
+        if (reader_at_end(r)) {
+            r->line = line;
+            return reader_lost(r, "this comment is not ended by */");
+        }
+        r->line += *r->at++ == '\n';
+    }
+    r->at += 2;
+    return 0;
+}
+
+int reader_skip_blanks(struct reader *r, bool newlines)
+{
+    while (!reader_at_end(r)) {
+        char c = *r->at;
+        if (c == '#' || reader_is_next(r, "//")) {
+            reader_skip_line(r);
+        } else if (reader_is_next(r, "/*")) {
+            int rc = skip_block(r);
+            if (rc < 0) {
+                return rc;
+            }
+        } else if (c == ' ' || c == '\t' || c == '\r') {
+            r->at++;
+        } else if (c == '\n' && newlines) {
+            r->line++;
+            r->at++;
+        } else {
+            return 0;
+        }
+    }
+    return 0;
+}
+
+bool reader_is_bare(char c)
+{
+    return (unsigned char)c > ' ' && c != 0x7f && strchr("{}[]=:;,\"'#", c) == NULL;
+}
+
+bool reader_is_bare_value(char c)
+{
+    return reader_is_bare(c) || c == '=' || c == ':';
+}
+
+/* What stands behind a backslash inside quotes; 0: nothing that is known. */
+static char unescaped(char c)
+{
+    switch (c) {
+    case 'n':
+        return '\n';
+    case 't':
+        return '\t';
+    case '"':
+    case '\'':
+    case '\\':
+    case '/':
+        return c;
+    default:
+        return 0;
+    }
+}
+
+static int take_quoted(struct reader *r, const char **out)
+{
+    char quote = *r->at++;
+    char *to = r->string;
+    for (;;) {
+        if (reader_at_end(r) || *r->at == '\n') {
+            return reader_wrong(r, "this text is not ended by %c", quote);
+        }
+        char c = *r->at++;
+        if (c == quote) {
+            break;
+        }
+        if (c == '\\' && quote == '"') {
+            c = reader_at_end(r) ? 0 : unescaped(*r->at);
+            if (c == 0) {
+                return reader_wrong(r, "a \\ in a text is followed by n, t, \\, / or a quote");
+            }
+            r->at++;
+        } else if ((unsigned char)c < ' ' && c != '\t') {
+            return reader_wrong(r, "a text holds no control characters");
+        }
+        *to++ = c;
+    }
+    *to++ = '\0';
+    *out = r->string;
+    r->string = to;
+    return 0;
+}
+
+int reader_take_text(struct reader *r, bool (*holds)(char), const char *what, const char **out)
+{
+    if (!reader_at_end(r) && (*r->at == '"' || *r->at == '\'')) {
+        return take_quoted(r, out);
+    }
+    char *to = r->string;
+    while (!reader_at_end(r) && holds(*r->at) && !reader_is_next(r, "//") && !reader_is_next(r, "/*")) {
+        *to++ = *r->at++;
+    }
+    if (to == r->string) {
+        if (reader_at_end(r)) {
+            return reader_wrong(r, "expected %s, found the end of the file", what);
+        }
+        if ((unsigned char)*r->at <= ' ') {
+            return reader_wrong(r, "expected %s, found the end of the line", what);
+        }
+        return reader_wrong(r, "expected %s, found '%c'", what, *r->at);
+    }
+    *to++ = '\0';
+    *out = r->string;
+    r->string = to;
+    return 0;
+}

@@ -84,10 +84,63 @@ START_TEST(what_grows_is_refused_when_a_member_is_full)
 }
 END_TEST
 
+/* Another name of the shard of "a". */
+static void sibling(const struct fake_net *net, char *out, size_t size)
+{
+    struct store_name name = {STORE_JOB, (const uint8_t *)"a", 1};
+    cw_key key = store_places_key(&name);
+    const uint32_t shard = store_places_shard(&net->torus, &key);
+    for (unsigned i = 0; i < 10000; i++) {
+        name.length = (size_t)snprintf(out, size, "other%u", i);
+        name.bytes = (const uint8_t *)out;
+        key = store_places_key(&name);
+        if (store_places_shard(&net->torus, &key) == shard) {
+            return;
+        }
+    }
+    ck_abort_msg("no other name is in the shard");
+}
+
+/* Store rule 23: the n of a write that the leader alone has is told to nobody: a leader after it may begin below. */
+START_TEST(an_n_that_the_leader_alone_has_is_not_told)
+{
+    static struct fake_result put, get;
+    struct fake_net *net = store_town_open(3);
+    cw_server member[STORE_COPIES_MOST], asker = 0;
+    char other[24], line[40];
+    store_town_must(net, 0, "put a one", CW_STORE_OK);
+    store_town_members(net, "a", member);
+    while (asker == member[0] || asker == member[1] || asker == member[2]) {
+        asker++;
+    }
+    sibling(net, other, sizeof other);
+    store_town_must(net, asker, "get a", CW_STORE_OK); /* it knows who leads */
+    store_town_hush(member[1], true);
+    store_town_hush(member[2], true);
+    fake_command(net->server[member[0]], "put a two", &put);
+    fake_net_run(net, CW_MS(1));
+    store_town_hush(member[1], false); /* it confirms the leader, and has not heard of the write */
+    snprintf(line, sizeof line, "get %s", other);
+    fake_command(net->server[asker], line, &get);
+    fake_net_finish(net, &get);
+    ck_assert_int_eq(fake_int(&get, 0, "code"), CW_STORE_NOT_FOUND);
+    const struct store_shard *shard = store_town_shard(net, member[0], "a");
+    const struct store_hint *hint = &store_town_of(net, asker)->hint[shard->number % STORE_HINTS];
+    ck_assert_uint_eq(hint->shard, shard->number);
+    ck_assert_ptr_nonnull(store_town_register(net, member[0], "a")->under_way);
+    ck_assert_uint_gt(hint->n, 0);
+    ck_assert_uint_lt(hint->n, store_town_register(net, member[0], "a")->tag.n);
+    fake_net_finish(net, &put);
+    ck_assert_int_eq(fake_int(&put, 0, "code"), CW_STORE_OK);
+    store_town_close(net);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(operations_of_any_server),
     SUITE_TEST(a_deposed_leader_serves_nothing_old),
     SUITE_TEST(a_get_waits_for_the_write_under_way),
     SUITE_TEST(what_grows_is_refused_when_a_member_is_full),
+    SUITE_TEST(an_n_that_the_leader_alone_has_is_not_told),
 };
 SUITE_MAIN("store serve", tests)

@@ -20,7 +20,7 @@
 #include <string.h>
 
 static struct world *world;
-static uint64_t megabytes = 750;
+static uint64_t megabytes = 750, megabits = 1000;
 static const char *only = ""; /* nothing: all rows */
 
 static cw_time clock_now(void *context)
@@ -47,6 +47,7 @@ static void open_world(cw_dims dims)
         {.table = &multicast_service}, {.table = &aggregate_service}, {.table = &caller_service}};
     struct world_config config = world_config_default();
     config.dims = dims;
+    config.wire.bits_per_second = megabits * 1000000;
     config.services = services;
     config.service_count = 3;
     config.grants = caller_grants;
@@ -105,8 +106,8 @@ static void to_all(const char *what, cw_dims dims, uint64_t bytes)
     everybody(r, dims, begin);
     open_world(dims);
     double rate = (double)bytes * 8 / (double)cw_time_since(wait_for(what, r, dims), begin).ns;
-    printf("%-34s %4llu MB  %6.3f Gb/s  %.3f of the wires (2.958)  attempts %u\n", what,
-           (unsigned long long)(bytes / 1000000), rate, rate / 2.958, r->call[0].attempts);
+    printf("%-34s %4llu MB  %7.4f Gb/s  %.3f of the wires (2.958)  attempts %u\n", what,
+           (unsigned long long)(bytes / 1000000), rate, rate / 2.958 / (double)megabits * 1000, r->call[0].attempts);
     fflush(stdout);
     world_close(world);
     free(r->call[0].out);
@@ -132,7 +133,7 @@ static void collect(const char *what, cw_dims dims, enum caller_kind kind, uint6
     everybody(r, dims, begin);
     open_world(dims);
     double rate = (double)bytes * 8 / (double)cw_time_since(wait_for(what, r, dims), begin).ns;
-    printf("%-34s %4llu MB  %6.3f Gb/s  %.3f of the wires (%.3f)\n", what, (unsigned long long)(bytes / 1000000), rate,
+    printf("%-34s %4llu MB  %7.4f Gb/s  %.3f of the wires (%.3f)\n", what, (unsigned long long)(bytes / 1000000), rate,
            rate / wires, wires);
     fflush(stdout);
     world_close(world);
@@ -212,8 +213,9 @@ static void reduce(const char *what, cw_dims dims, unsigned roots, const cw_serv
         most = rate > most ? rate : most;
         sum += rate;
     }
-    printf("%-34s %4llu MB  %6.3f Gb/s  %.3f of the wires (5.916)  attempts %u", what,
-           (unsigned long long)(bytes / 1000000), sum, sum / 5.916, caller_plan.run[0].call[root[0]].attempts);
+    printf("%-34s %4llu MB  %7.4f Gb/s  %.3f of the wires (5.916)  attempts %u", what,
+           (unsigned long long)(bytes / 1000000), sum, sum / 5.916 / (double)megabits * 1000,
+           caller_plan.run[0].call[root[0]].attempts);
     if (roots > 1) {
         printf("  least / most %.3f", least / most);
     }
@@ -232,6 +234,8 @@ int main(int argc, char **argv)
             only = argv[++i];
         } else if (strcmp(argv[i], "--megabytes") == 0 && i + 1 < argc) {
             megabytes = strtoull(argv[++i], NULL, 10);
+        } else if (strcmp(argv[i], "--megabits") == 0 && i + 1 < argc) {
+            megabits = strtoull(argv[++i], NULL, 10);
         }
     }
     static const cw_server three[] = {0, 13, 26}, corner[] = {0};

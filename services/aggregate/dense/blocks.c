@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-enum { FILL = 300 };
+enum { FILL = 170 };
 
 int blocks_make(struct blocks *b, uint64_t elements, size_t element, unsigned depth)
 {

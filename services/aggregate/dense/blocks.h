@@ -2,16 +2,18 @@
 /*
  * blocks.h - a vector cut into blocks: whole elements, all blocks of one length but the last.
  *
- * A block is passed on when it is whole, so filling the trees costs depth * blocks on the way of the time. A block of
- * the vector's bytes / (300 * depth) keeps that near 2 %; it is not below 8 KiB, a packet, and not above 32 KiB, since
- * the blocks of several runs wait behind one another; 64 KiB, where a vector would have too many blocks otherwise.
+ * A block is passed on packet by packet, so its length costs no time on the way, but at the end, when the trees wait
+ * for the last of their blocks: a block of the vector's bytes / (170 * depth) keeps that near 1 %. Each block costs two
+ * or three small packets, and one of a single packet would be acknowledged late: so it is not below 16 KiB, two packets
+ * of 9,000 bytes. It is not above 32 KiB, since the blocks of several runs wait behind one another; 64 KiB, where a
+ * vector would have too many blocks otherwise.
  */
 #ifndef SERVICES_AGGREGATE_DENSE_BLOCKS_H
 #define SERVICES_AGGREGATE_DENSE_BLOCKS_H
 
 #include "services/aggregate/dense/number.h"
 
-enum { BLOCKS_BYTES_LEAST = 8 * 1024, BLOCKS_BYTES_MOST = 64 * 1024 };
+enum { BLOCKS_BYTES_LEAST = 16 * 1024, BLOCKS_BYTES_MOST = 64 * 1024 };
 /* The longest vector: 64 GiB, that is 2^20 blocks of the greatest size. No vector has more blocks than that. */
 #define BLOCKS_VECTOR_MOST (UINT64_C(64) << 30)
 #define BLOCKS_MOST (UINT32_C(1) << 20)

@@ -30,10 +30,10 @@ START_TEST(lengths)
     struct blocks b;
     ck_assert_int_eq(blocks_make(&b, 187500000, 4, 5), 0); /* 750 MB */
     ck_assert_uint_eq(blocks_longest(&b), 32 * 1024);
-    ck_assert_int_eq(blocks_make(&b, 7500000, 4, 5), 0); /* 30 MB / 1,500 */
+    ck_assert_int_eq(blocks_make(&b, 4250000, 4, 5), 0); /* 17 MB / 850 */
     ck_assert_uint_eq(blocks_longest(&b), 20000);
     ck_assert_int_eq(blocks_make(&b, 1000000, 4, 13), 0);
-    ck_assert_uint_eq(blocks_longest(&b), 8 * 1024);
+    ck_assert_uint_eq(blocks_longest(&b), 16 * 1024);
     ck_assert_int_eq(blocks_make(&b, 3, 16, 13), 0);
     ck_assert_uint_eq(blocks_longest(&b), 48);
     ck_assert_uint_eq(b.count, 1);

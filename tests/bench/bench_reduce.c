@@ -4,9 +4,10 @@
  * of the protocol and the same on every machine: the rate at which a vector of each server becomes one, beside the
  * bound of the root's links and what the wires carry of it. `--smoke` only shows that all of it runs.
  *
- *   bench_reduce [--smoke] [--megabytes N] [--only WHAT]
+ *   bench_reduce [--smoke] [--megabytes N] [--megabits M] [--only WHAT]
  *
- * N: of each vector, 750 when nothing is said; WHAT: the name of the row that is wanted.
+ * N: of each vector, 750 when nothing is said; M: of the links in a second, 1000; WHAT: the name of the row that is
+ * wanted. The wires beside a rate are those of the rows' names: 5.916 is 6 links of 1 Gb/s.
  */
 #include "ag_caller.h"
 #include "keyspace/torus.h"

@@ -232,17 +232,12 @@ static int run_table(const struct call *call, struct request_draft *r, const str
 int run_store_status(struct call *call)
 {
     static const struct table_column columns[] = {
-        {"server", "SERVER", TABLE_TEXT},
-        {"store", "STORE", TABLE_TEXT},
-        {"copies", "COPIES", TABLE_TEXT},
-        {"member_of", "MEMBER OF", TABLE_SHORT},
-        {"leading", "LEADS", TABLE_SHORT},
-        {"short", "SHORT", TABLE_SHORT},
-        {"members_lost", "LOST", TABLE_SHORT},
-        {"registers", "REGISTERS", TABLE_SHORT},
-        {"bytes", "MEMORY", TABLE_BYTES},
-        {"waiting", "WAITING", TABLE_SHORT},
-        {NULL, NULL, TABLE_TEXT},
+        {"server", "SERVER", TABLE_TEXT},      {"store", "STORE", TABLE_TEXT},
+        {"copies", "COPIES", TABLE_TEXT},      {"member_of", "MEMBER OF", TABLE_SHORT},
+        {"leading", "LEADS", TABLE_SHORT},     {"short", "SHORT", TABLE_SHORT},
+        {"members_lost", "LOST", TABLE_SHORT}, {"registers", "REGISTERS", TABLE_SHORT},
+        {"bytes", "MEMORY", TABLE_BYTES},      {"waiting", "WAITING", TABLE_SHORT},
+        {"disk", "DISK", TABLE_TEXT},          {NULL, NULL, TABLE_TEXT},
     };
     return run_table(call, request_of(call, "status", NULL), columns);
 }

@@ -225,11 +225,12 @@ static const struct command table[] = {
      "of the rate may belong to other keys. AT ROOT: the part of the rate that the root answered; copies answered the "
      "rest. Exit code 1: no keys were read.",
      "  cwctl kv hot\n  cwctl kv hot 50 --json", "", 0, 1, NULL, NULL, NULL, run_kv_hot},
-    {"store create", "NAME", "make the store, on all servers of the torus, once",
-     "NAME: memory. Every server has to be up and run service store; otherwise nothing is made, and the servers that "
-     "did "
-     "not agree are named.",
-     "  cwctl store create memory --r 3", "r", 1, 1, NULL, NULL, NULL, run_store_create},
+    {"store create", "disk|memory", "make the store, on all servers of the torus, once",
+     "disk: what is done survives a loss of power of all servers; each needs a folder (service store { options { "
+     "folder "
+     "= ... } }; cwlab gives one). memory: it is gone then. Every server has to be up and run service store; otherwise "
+     "nothing is made, and the servers that did not agree are named.",
+     "  cwctl store create disk --r 3", "r", 1, 1, NULL, NULL, NULL, run_store_create},
     {"store get", "KEY", "write a value of the store to standard output, as it is",
      "On a terminal, a line ends behind the value. --json: the value in base64, with its version and flags. --job: the "
      "number of the job that the name belongs to (10, the store's own). Exit codes: 0 here it is; 1 there is none, or "
@@ -254,7 +255,9 @@ static const struct command table[] = {
     {"store status", "", "the store as this server knows it",
      "MEMBER OF: so many shards have a copy here. LEADS: of these, this server serves so many. SHORT: of those that it "
      "leads, so many have a member that has missed writes. LOST: members of its shards that it has found to have "
-     "started again, with nothing. --json has every number.",
+     "started again, with nothing. DISK: how this server's folder was found, or what is wrong with it. --json has "
+     "every "
+     "number.",
      "  cwctl store status\n  cwctl --lab demo --node all store status --json | jq '{server, registers}'", "", 0, 0,
      NULL, NULL, NULL, run_store_status},
     {"store explain", "KEY", "which shard a name is in, and which servers keep it",

@@ -434,6 +434,11 @@ static bool name_of(const struct member *member, size_t count, char *out, size_t
     return found;
 }
 
+static bool reloads(const struct call *call)
+{
+    return strcmp(call->command->name, "services reload") == 0;
+}
+
 static bool undoes(const struct call *call)
 {
     return call_given(call, "undo") != NULL;
@@ -443,10 +448,15 @@ static void say_taken_back(const struct call *call, int code, size_t from, size_
 {
     if (code != EXIT_FINE) {
         fprintf(call->errors, "cwctl: it could not be taken back everywhere: \"services\" says where it runs\n");
+    } else if (reloads(call)) {
+        const char *did = undoes(call) ? "put it back" : "taken the new build";
+        char who[32] = "none";
+        if (from > 0) {
+            snprintf(who, sizeof who, "%zu", from);
+        }
+        fprintf(call->errors, "cwctl: all %zu daemons run what they ran before: %s had %s\n", count, who, did);
     } else if (from == 0) {
-        fprintf(call->errors, "cwctl: no daemon keeps it: none had %s\n", undoes(call) ? "put it back" : "loaded it");
-    } else if (undoes(call)) {
-        fprintf(call->errors, "cwctl: all %zu daemons run what they ran before: %zu had put it back\n", count, from);
+        fprintf(call->errors, "cwctl: no daemon keeps it: none had loaded it\n");
     } else {
         fprintf(call->errors, "cwctl: no daemon keeps it: it was taken back from the %zu that had loaded it\n", from);
     }
@@ -459,7 +469,7 @@ static void say_taken_back(const struct call *call, int code, size_t from, size_
 static void take_back(const struct call *call, const struct member *member, size_t count, cw_span start_patience)
 {
     static const char *const unload[] = {"services", "unload"};
-    bool reload = strcmp(call->command->name, "services reload") == 0;
+    bool reload = reloads(call);
     struct find_crowd those = {calloc(count, sizeof *those.one), 0};
     struct variant v;
     char name[64];

@@ -17,7 +17,7 @@ static const struct {
      "memcached see, whose job is 6."},
     {"store", "values that are kept on several servers, with versions: put, get, compare and set",
      "The store is service store. It runs where the configuration has `service store { }`, or in a lab by cwlab up "
-     "--service store; store create makes it, once. Values are in memory so far. The page is docs/services/store.md."},
+     "--service store; store create makes it, once, on disks or in memory. The page is docs/services/store.md."},
     {"tunnel", "TCP/IP over the torus: addresses, connections, and what became of packets",
      "The network is service ip. It runs where the configuration has `service ip { }`; in a lab, cwlab up --tunnel "
      "makes it. The page is docs/services/tunnel.md."},

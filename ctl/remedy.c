@@ -179,9 +179,12 @@ static bool undo(struct message *m, const char *option, bool one_process)
     char text[REMEDY_TEXT];
     bool slow = strcmp(cause, "stalled") == 0 || strcmp(cause, "waited") == 0;
     if (slow && message_get_text(m, "service", NULL) == NULL) { /* all servers share one machine */
+        const char *space = option[0] == '\0' ? "" : " ";
+        int length = option[0] == '\0' ? 0 : (int)strlen(option) - 1;
         snprintf(text, sizeof text,
-                 "cwlab status%s%.*s: is this machine busy? Then fewer servers, or longer timers: cwlab up --scale N",
-                 option[0] == '\0' ? "" : " ", option[0] == '\0' ? 0 : (int)strlen(option) - 1, option);
+                 "cwlab status%s%.*s: is this machine busy? Then fewer servers, or longer timers: cwlab %s%s%.*s",
+                 space, length, option, one_process ? "up --scale N" : "rescale", one_process ? "" : space,
+                 one_process ? 0 : length, option);
     } else if (strcmp(cause, "interface-down") == 0) {
         snprintf(text, sizeof text, "cwlab link %s%s %s up", option, message_get_text(m, "server", ""),
                  message_get_text(m, "link", ""));

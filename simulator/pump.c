@@ -273,11 +273,15 @@ cw_time pump_occupy(const struct world *w, struct sim_server *h, cw_span work)
     return (cw_time){h->busy_ns};
 }
 
-static void wait_for_processor(struct world *w, cw_server s, struct sim_server *h)
+/*
+ * For the first frame in the card. woken: the processor was idle, so that the frame waits in its socket before it is
+ * seen. That is no work: who has frames before it takes the next one at once.
+ */
+static void wait_for_processor(struct world *w, cw_server s, struct sim_server *h, bool woken)
 {
     uint32_t size = h->card_first->length + h->card_first->pad + WIRE_FRAME_EXTRA;
     int64_t cost = w->config.cpu_per_frame.ns + (int64_t)size * w->config.cpu_ps_per_byte / 1000;
-    if (h->relay != NULL) {
+    if (h->relay != NULL && woken) {
         cost += relays_socket_wait(w, h).ns;
     }
     h->working = true;
@@ -302,7 +306,7 @@ static void put_into_card(struct world *w, cw_server s, struct sim_server *h, cw
     h->card_last = frame;
     h->card_count++;
     if (h->state == WORLD_RUNS && !h->working) {
-        wait_for_processor(w, s, h);
+        wait_for_processor(w, s, h, true);
     }
 }
 
@@ -330,7 +334,7 @@ static void work(struct world *w, cw_server s, struct sim_server *h)
         handle_frame(w, s, h, frame->in, frame);
     } while (!w->busy && h->card_first != NULL && h->state == WORLD_RUNS);
     if (h->card_first != NULL && h->state == WORLD_RUNS) {
-        wait_for_processor(w, s, h);
+        wait_for_processor(w, s, h, false);
     }
 }
 
@@ -392,7 +396,7 @@ void pump_resume(struct world *w, cw_server s)
             handle_frame(w, s, h, frame->in, frame);
         }
     } else if (h->card_first != NULL && !h->working) {
-        wait_for_processor(w, s, h);
+        wait_for_processor(w, s, h, true);
     }
     pump_after(w, s, node_tick(h->node, pump_local(w, h)));
 }

@@ -399,3 +399,20 @@ int world_command(struct world *w, cw_server s, const char *service, int argc, c
     pump_after(w, s, node_command(h->node, service, argc, argv, sink, pump_local(w, h)));
     return 0;
 }
+
+int world_visit(struct world *w, cw_server s, const char *service, unsigned version,
+                void (*visit)(void *context, cw_svc *svc, const void *exports), void *context)
+{
+    CHECK(s < w->servers);
+    struct sim_server *h = &w->server[s];
+    cw_links links = CW_LINKS_NONE;
+    if (h->state == WORLD_DEAD) {
+        return -ENOENT;
+    }
+    cw_time at = h->state == WORLD_PAUSED ? h->stands : pump_local(w, h);
+    bool here = node_visit(h->node, service, version, visit, context, at, &links);
+    if (h->state != WORLD_PAUSED) {
+        pump_after(w, s, links);
+    }
+    return here ? 0 : -ENOENT;
+}

@@ -105,6 +105,14 @@ struct node *world_node(struct world *w, cw_server s);
 int world_command(struct world *w, cw_server s, const char *service, int argc, const char *const *argv,
                   const struct node_request_sink *sink);
 
+/*
+ * Calls visit as an upcall of the service on s, with what the service exports (node_visit()): this is how a host's part
+ * tells a service something. -ENOENT: s is dead or runs no such service. A paused server is visited as world_command()
+ * does it.
+ */
+int world_visit(struct world *w, cw_server s, const char *service, unsigned version,
+                void (*visit)(void *context, cw_svc *svc, const void *exports), void *context);
+
 const struct torus *world_torus(const struct world *w);
 const struct world_config *world_config(const struct world *w);
 const cw_server *world_neighbours(const struct world *w);

@@ -160,6 +160,13 @@ void storage_die(struct storage *s)
     }
 }
 
+void storage_renounce(struct storage *s)
+{
+    if (s->state == STORAGE_OPEN) {
+        storage_die(s);
+    }
+}
+
 /* Is there little room for the log, and none to be made? */
 static bool is_short(const struct storage *s)
 {

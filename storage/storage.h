@@ -110,6 +110,11 @@ CW_MUST_CHECK int storage_open(struct storage **out, const struct storage_config
  * the disk first.
  */
 void storage_close(struct storage *s);
+/*
+ * Gives this store id up: as after a failed write nothing is acknowledged any more, and the next opening has a new one.
+ * For an owner that knows better than the disk what it should hold.
+ */
+void storage_renounce(struct storage *s);
 /* Ends in good order: writes what was appended, and a checkpoint, so that the next opening is quick. */
 void storage_stop(struct storage *s);
 

@@ -76,8 +76,14 @@ static void put_links(const struct lab *lab, cw_server s, FILE *out)
  * Writes a service's section. The name of the module "libkv.so" or "/path/kv.so" is "kv". A service without a path is
  * built in; it is named all the same, because some do more when they are (kvcache then listens for clients).
  */
-static void put_service(FILE *out, const struct lab *lab, const char *file)
+static void put_service(FILE *out, const struct lab *lab, const char *name, const char *file)
 {
+    char path[LAB_PATH];
+    if (strcmp(file, LAB_STORE) == 0) { /* small files: each server writes two of them full of zeros at its start */
+        fprintf(out, "service \"%s\" { options { folder = \"%s\"; segment_mib = 1; } }\n", file,
+                lab_data(lab, name, ".store", path));
+        return;
+    }
     if (strcmp(file, LAB_TUNNEL) == 0 && lab->gateways[0] != '\0') {
         fprintf(out, "network \"%s\" { gateway { servers = \"%s\"; device = \"%s\"; } }\n", file, lab->gateways,
                 LAB_UPLINK);
@@ -124,7 +130,7 @@ int conf_write(const struct lab *lab, cw_server s, FILE *out)
     fprintf(out, "service \"aggregate\" { options { data = \"%s\"; ", lab_data(lab, name, ".vectors", path));
     fprintf(out, "spool = \"%s\"; } }\n", lab_data(lab, name, ".spool", path));
     for (unsigned i = 0; i < lab->services; i++) {
-        put_service(out, lab, lab->service[i]);
+        put_service(out, lab, name, lab->service[i]);
     }
     for (unsigned i = 0; i < lab->networks; i++) {
         char subnet[LAB_SUBNET];
@@ -132,7 +138,7 @@ int conf_write(const struct lab *lab, cw_server s, FILE *out)
                 lab_subnet(i, subnet));
     }
     if (lab->witness[0] != '\0') {
-        put_service(out, lab, lab->witness);
+        put_service(out, lab, name, lab->witness);
     }
     return fflush(out) == 0 && ferror(out) == 0 ? 0 : -EIO;
 }

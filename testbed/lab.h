@@ -33,6 +33,7 @@ enum { LAB_NAME = 32, LAB_SERVICES = 8, LAB_NETWORKS = 4, LAB_GATEWAYS = 64, LAB
 
 #define LAB_DEFAULT "lab" /* the name of a lab that was given none */
 #define LAB_TUNNEL "ip"   /* the built-in service that gives each server a device (docs/services/tunnel.md) */
+#define LAB_STORE "store" /* the built-in service that is given a folder for each server (docs/services/store.md) */
 #define LAB_UPLINK "up0"  /* the device by which a gateway of that network reaches what is outside the lab */
 /* The job of the first network beside that one; the others have the numbers behind it. */
 #define LAB_NETWORK_JOB 5001

@@ -26,6 +26,7 @@
 #include "base/heap.h"
 #include "boot/boot.h"
 #include "daemon/host/build.h"
+#include "daemon/host/disks_host.h"
 #include "daemon/host/falls.h"
 #include "daemon/host/figures_host.h"
 #include "daemon/host/host.h"
@@ -41,17 +42,18 @@
 enum {
     HOST_STASH = SHIM_BATCH,
     HOST_SERVICES = 32,      /* a node runs no more */
-    HOST_OBJECTS = 7,        /* that the parts of the host may offer, together */
+    HOST_OBJECTS = 8,        /* that the parts of the host may offer, together */
     HOST_SMALL_PACKET = 256, /* bytes of a small packet: received frames that fit are copied into one */
-    HOST_RECEIVES = 8,       /* batches received from one link in a turn */
-    HOST_PULLS = 64,         /* frames that one server sends in a turn: while it sends, it does not hear */
+    HOST_PULLS = 64,         /* frames that one server sends in a turn, or as many as it has heard */
     HOST_STALL_MS = 5,       /* a tick that is this late waits until what came in meanwhile is heard (semantics 4.6) */
     HOST_STALL_TURNS = 4, /* but for this many turns at most: in a flood there is always more, and hellos must leave */
-    HOST_LEAVE_MS = 3000, /* an orderly end takes no longer */
+    HOST_STALL_RECEIVES = 8, /* batches that are then received from each link */
+    HOST_LEAVE_MS = 3000,    /* an orderly end takes no longer */
 };
 
 struct book;
 struct events;
+struct outside;
 struct outside_watch;
 struct pump_server;
 
@@ -105,6 +107,7 @@ struct pump_server {
     cw_links owed;          /* what host_after() was told since the last turn */
     cw_links stream;        /* links with a descriptor for data that gave frames when the server was served last */
     cw_link turn;           /* the link that was given a frame last */
+    unsigned heard;         /* frames received in this turn */
     unsigned stalled;       /* turns for which the tick has waited for frames to be heard */
     struct heap_entry wake; /* among host.wakes */
 };
@@ -158,6 +161,8 @@ struct host {
     struct vectors_host vectors;                 /* another */
     struct spool_host spool;                     /* another */
     struct figures_host figures;                 /* another */
+    struct disks_host disks;                     /* another */
+    struct list disks_open;                      /* of it */
     struct book *book;                           /* grants of built-in services; NULL until the torus is known */
     struct pkt_home *packets;
     struct offload *offload;
@@ -233,6 +238,9 @@ CW_MUST_CHECK int host_place(struct host *h, cw_dims dims, cw_coord self, char w
 const struct config_option *host_unknown_option(const struct host_module *m);
 /* A service has logged that: as an error while it is opened, it is why it refuses to run. */
 void host_note_refusal(struct host *h, const char *service, cw_level level, const char *text);
+
+/* pump.c */
+struct outside *host_outside(struct host *h);
 
 /* modules.c */
 /* Puts what the host's parts offer to services into h->object. */

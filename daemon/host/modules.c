@@ -106,7 +106,7 @@ void host_gather_objects(struct host *h)
         CHECK(count < HOST_OBJECTS);
         h->object[count++] = *of_jobs;
     }
-    CHECK(count + 5 <= HOST_OBJECTS);
+    CHECK(count + 6 <= HOST_OBJECTS);
     inquiry_host_open(&h->inquiry, h);
     h->object[count++] = (struct node_object){INQUIRY_HOST_NAME, INQUIRY_HOST_VERSION, &h->inquiry};
     vector_host_open(&h->vectors, h->config.place == CONFIG_WHOLE);
@@ -115,6 +115,8 @@ void host_gather_objects(struct host *h)
     h->object[count++] = (struct node_object){SPOOL_HOST_NAME, SPOOL_HOST_VERSION, &h->spool};
     figures_host_open(&h->figures, h);
     h->object[count++] = (struct node_object){FIGURES_HOST_NAME, FIGURES_HOST_VERSION, &h->figures};
+    disks_host_open(&h->disks, h);
+    h->object[count++] = (struct node_object){DISKS_HOST_NAME, DISKS_HOST_VERSION, &h->disks};
     if (h->files != NULL) {
         h->object[count] = (struct node_object){FILES_HOST_NAME, FILES_HOST_VERSION, file_host_interface(h->files)};
     }

@@ -20,6 +20,7 @@
 enum {
     ROUNDS = 8, /* servers of one process that wake one another are served so often before descriptors are looked at */
     SPINS = 16, /* rounds of busy polling between two looks at descriptors */
+    RUSHES = 4, /* the same of turns that left frames in the sockets that they received from */
     RETRY_MS = 10,
 };
 
@@ -32,8 +33,14 @@ struct pump {
     int timer_fd;
     cw_time armed; /* CW_NEVER: it is not */
     unsigned spins;
+    unsigned rushes; /* turns in a row that left frames */
     struct host_watch *watches;
 };
+
+struct outside *host_outside(struct host *h)
+{
+    return &h->pump->outside;
+}
 
 struct event_base *host_base(struct host *h)
 {
@@ -463,7 +470,7 @@ static void turn(struct host *h, cw_span limit)
     bool busy = h->config.busy_poll.ns > 0 && cw_time_before(clock_now(), h->busy_until);
     if (busy && h->pump->spins++ % SPINS != 0) {
         mark_all(h);
-    } else {
+    } else if (h->pump->rushes % RUSHES == 0) {
         bool rest = h->active_first == NULL && list_is_empty(&h->deferred) && !busy && !h->done;
         if (rest && limit.ns != 0 && nap_is_due(&h->nap)) {
             take_nap(h);
@@ -483,6 +490,7 @@ static void turn(struct host *h, cw_span limit)
     }
     run_deferred(h);
     nap_turn(&h->nap, h->received, begun, now);
+    h->pump->rushes = h->received >= SHIM_BATCH && h->active_first != NULL ? h->pump->rushes + 1 : 0;
     h->received = 0;
     if (h->leaving && !h->done && all_left(h, clock_now())) {
         for (unsigned i = 0; i < h->count; i++) {

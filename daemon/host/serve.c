@@ -125,8 +125,11 @@ static void note_stream(struct pump_server *s, cw_link link, unsigned count)
     }
 }
 
-/* Receives from the readable links; those that still have frames stay in s->readable. *now moves on with the clock. */
-static void receive(struct pump_server *s, cw_time *now, cw_links *links)
+/*
+ * Receives so many batches from each readable link; links that still have frames stay in s->readable. *now moves on
+ * with the clock.
+ */
+static void receive(struct pump_server *s, unsigned batches, cw_time *now, cw_links *links)
 {
     struct host *h = s->face.host;
     cw_links from = s->readable;
@@ -140,9 +143,10 @@ static void receive(struct pump_server *s, cw_time *now, cw_links *links)
         }
         unsigned batch = 0;
         int count = SHIM_BATCH;
-        while (count == SHIM_BATCH && batch++ < HOST_RECEIVES) {
+        while (count == SHIM_BATCH && batch++ < batches) {
             count = shim_receive(shim, h->in, SHIM_BATCH);
             if (count > 0) {
+                s->heard += (unsigned)count;
                 take_frames(s, link, (unsigned)count, now, links);
                 h->busy_until = cw_time_add(*now, h->config.busy_poll);
                 note_stream(s, link, (unsigned)count);
@@ -334,12 +338,15 @@ static void flush_all(struct pump_server *s, cw_time now)
     }
 }
 
-/* True: there is more, for the next turn. */
+/*
+ * True: there is more, for the next turn. A turn may send as many frames as it has heard: else what a server passes on
+ * would be received in vain, in a queue that is full, whenever more comes than the processor can bear.
+ */
 static bool transmit(struct pump_server *s, cw_time now)
 {
     unsigned room[CW_LINK_COUNT] = {0};
     cw_links dry = CW_LINKS_NONE, measured = CW_LINKS_NONE;
-    unsigned left = HOST_PULLS;
+    unsigned left = s->heard > HOST_PULLS ? s->heard : HOST_PULLS;
     bool some = false;
     flush_all(s, now); /* what was refused goes first */
     for (; left > 0; left--) {
@@ -443,7 +450,7 @@ static void tick(struct pump_server *s, cw_time *now, cw_links *links)
     if (late && s->stalled < HOST_STALL_TURNS) {
         if (s->stalled == 0) {
             listen_everywhere(s); /* whatever has come in meanwhile, the descriptors need not have said so yet */
-            receive(s, now, links);
+            receive(s, HOST_STALL_RECEIVES, now, links);
         }
         if (s->readable != CW_LINKS_NONE) {
             s->stalled++;
@@ -490,13 +497,14 @@ cw_time serve_turn(struct pump_server *s, cw_time now)
 {
     cw_links links = s->owed;
     s->owed = CW_LINKS_NONE;
+    s->heard = 0;
     if (s->changed != CW_LINKS_NONE) {
         see_carriers(s, now, &links);
     }
     if (transit_turn(s->face.host->transit)) {
         listen_everywhere(s); /* what was handed up is in a socket, whether its descriptor has said so or not */
     }
-    receive(s, &now, &links);
+    receive(s, 1, &now, &links); /* what it brings is sent before there is more */
     cw_time wake = unblock(s, now);
     boot_runner_tick(s, now);
     transmit_bootstrap(s, now);

@@ -267,6 +267,9 @@ static void place(struct question *q);
 static void go(struct question *q)
 {
     struct store *s = q->store;
+    if (q->members == 0 && s->of.id == 0 && s->health == STORE_OPENING) {
+        return; /* it goes on when the disk has been read */
+    }
     if (q->members == 0 && s->of.id == 0) {
         store_genesis_learn(s); /* store_asker_class_known() goes on, perhaps at once */
         return;

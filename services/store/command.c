@@ -8,6 +8,8 @@
 #include "services/reply/servers.h"
 #include "services/store/asker.h"
 #include "services/store/common.h"
+#include "services/store/disk/journal.h"
+#include "services/store/durable.h"
 #include "services/store/genesis.h"
 #include "services/store/lead.h"
 
@@ -19,7 +21,8 @@
 enum { TEXT_MAX = 4 * CW_STORE_VALUE_MAX + 8, WAIT_MOST_MS = 3600000 };
 
 const cw_command store_commands[] = {
-    {"create", "NAME [copies=N]", "Make the store, on all servers: values are in memory, on 3 (or 4) servers each."},
+    {"create", "disk|memory [copies=N]",
+     "Make the store, on all servers: each value is on 3 (or 4) of them, on their disks or in their memory."},
     {"get", "KEY [job=N] [form=base64] [wait_ms=N]", "The value of a name, and its version."},
     {"head", "KEY [job=N] [wait_ms=N]", "The version and the length of the value of a name."},
     {"put", "KEY VALUE [version=N] [flags=N] [job=N] [form=base64] [wait_ms=N]",
@@ -213,18 +216,31 @@ static int create(struct store *s, cw_request *r, int argc, const char *const *a
 {
     uint64_t copies = STORE_COPIES_LEAST;
     const struct words_option options[] = {{"copies", STORE_COPIES_LEAST, STORE_COPIES_MOST, &copies}};
-    if (argc < 2 || !store_class_name_valid(argv[1])) {
-        return refuse_request(r, "a store is called by 1 to %d letters, digits and dashes: '%.60s'", STORE_CLASS_NAME,
-                              argc < 2 ? "" : argv[1]);
+    bool disk = argc >= 2 && strcmp(argv[1], "disk") == 0;
+    if (argc < 2 || (!disk && strcmp(argv[1], "memory") != 0)) {
+        return refuse_request(r, "a store is on 'disk' or in 'memory': '%.60s'", argc < 2 ? "" : argv[1]);
     }
-    if (strcmp(argv[1], "disk") == 0) {
-        return refuse_request(r, "a store on disks is not built yet: `create memory` makes one in memory");
+    if (s->health == STORE_OPENING) {
+        return refuse_request(r, "this server is still reading its store's folder; try again in a moment");
     }
     int used = words_options(argc - 2, argv + 2, options, 1);
     if (used < argc - 2) {
         return refuse_option(r, argv[2 + used], options, 1);
     }
-    return store_genesis_create(s, r, argv[1], (unsigned)copies);
+    return store_genesis_create(s, r, argv[1], disk, (unsigned)copies);
+}
+
+static void tell_disk(const struct store *s, cw_request *r)
+{
+    struct journal_status disk;
+    cw_request_text(r, "disk", store_durable_text(s));
+    if (store_durable_ready(s)) {
+        journal_status(s->journal, &disk);
+        cw_request_int(r, "disk_bytes", (int64_t)disk.bytes);
+        cw_request_int(r, "disk_live", (int64_t)disk.live);
+        cw_request_int(r, "disk_groups", (int64_t)disk.groups);
+        cw_request_int(r, "disk_records", (int64_t)disk.put);
+    }
 }
 
 static int status(struct store *s, cw_request *r)
@@ -251,6 +267,7 @@ static int status(struct store *s, cw_request *r)
     cw_request_int(r, "registers", (int64_t)s->registers);
     cw_request_int(r, "bytes", (int64_t)s->bytes);
     cw_request_int(r, "bytes_max", (int64_t)s->limits.bytes_max);
+    tell_disk(s, r);
     cw_request_int(r, "waiting", (int64_t)(s->question_count + s->serving_count));
     for (unsigned i = 0; i < STORE_COUNTS; i++) {
         cw_request_int(r, store_count_names[i].name, (int64_t)s->count[i]);

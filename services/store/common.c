@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/store/common.h"
 
+#include "services/store/durable.h"
+
 enum { CALL_ROOM = 160 }; /* bytes of headers and extensions that the runtime may put beside a call's payload */
 
 const struct metric store_count_names[STORE_COUNTS] = {
@@ -48,12 +50,12 @@ const char *store_status_text(cw_store_status status)
         [CW_STORE_OK] = "done",
         [CW_STORE_NOT_FOUND] = "not found",
         [CW_STORE_CONFLICT] = "the version there is another",
-        [CW_STORE_NO_SPACE] = "no memory left for it; deletes still go",
+        [CW_STORE_NO_SPACE] = "no room left for it; deletes still go",
         [CW_STORE_DENIED] = "no privilege",
         [CW_STORE_TOO_LARGE] = "name and value do not fit a packet",
         [CW_STORE_NO_QUORUM] = "no majority of its members answers; nothing was done",
         [CW_STORE_BUSY] = "too much waits already; nothing was done",
-        [CW_STORE_NO_STORE] = "there is no store: cwctl store create memory makes one",
+        [CW_STORE_NO_STORE] = "there is no store: cwctl store create disk, or memory, makes one",
         [CW_STORE_NO_ANSWER] = "no answer in time; nothing was done",
         [CW_STORE_UNKNOWN] = "nobody knows whether it was done",
     };
@@ -67,7 +69,7 @@ size_t store_room(const struct store *s)
 
 bool store_is_full(const struct store *s)
 {
-    return s->bytes >= s->limits.bytes_max;
+    return s->bytes >= s->limits.bytes_max || store_durable_is_full(s);
 }
 
 void store_count_registers(struct store *s, const struct store_shard *shard, size_t bytes, size_t registers)

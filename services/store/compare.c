@@ -2,6 +2,7 @@
 #include "services/store/compare.h"
 
 #include "services/store/common.h"
+#include "services/store/durable.h"
 #include "services/store/peers.h"
 #include "services/store/writing.h"
 
@@ -224,6 +225,8 @@ static void heard_fetched(struct store_lead *lead, const struct store_reply *rep
     if (rc < 0) {
         return;
     }
+    name = store_register_name(wanted);
+    store_durable_register(lead->store, lead->shard, &name);
     c->wanted = wanted->next;
     free(wanted);
     go_on_in_bucket(lead);

@@ -5,6 +5,7 @@
 #include "services/reply/servers.h"
 #include "services/store/asker.h"
 #include "services/store/common.h"
+#include "services/store/durable.h"
 #include "services/store/lead.h"
 
 #include <errno.h>
@@ -35,6 +36,7 @@ struct store_genesis {
     bool taken;          /* some server is of a class already, or is being asked to be */
     struct store_class other;
     unsigned missing; /* servers that did not agree */
+    unsigned without; /* of these, servers without a disk */
     cw_server missed[SHOWN];
     uint64_t id[]; /* of each server's store; 0: not known */
 };
@@ -53,6 +55,14 @@ static void say(struct store *s, uint32_t call, const struct store_word *w)
         store_word_encode(w, cw_packet_data(p, NULL));
         (void)cw_reply(s->svc, call, 0, p); /* who hears nothing asks again */
     }
+}
+
+/* The class is on the disk by then, where it is one on disks. */
+static void say_when_kept(struct store *s, uint32_t call, const struct store_word *w)
+{
+    uint8_t bytes[STORE_WORD_HEAD];
+    store_word_encode(w, bytes);
+    store_durable_answer(s, call, bytes, sizeof bytes, 0);
 }
 
 static int send(struct store *s, cw_server server, const struct store_word *w, const cw_call_options *options,
@@ -144,6 +154,39 @@ struct store_shard *store_shard_find(struct store *s, uint32_t number)
     return low < s->shards && s->shard[low].number == number ? &s->shard[low] : NULL;
 }
 
+static int note_peers(struct store *s, const struct store_word *w)
+{
+    s->peer = calloc(w->count, sizeof *s->peer);
+    if (s->peer == NULL && w->count > 0) {
+        return -ENOMEM;
+    }
+    s->peers = w->count;
+    for (unsigned i = 0; i < w->count; i++) {
+        struct store_peer *p = &s->peer[i];
+        p->server = store_entry_decode(w->entries + (size_t)i * STORE_ENTRY_BYTES, &p->store_id);
+    }
+    return 0;
+}
+
+int store_genesis_take(struct store *s, const struct store_word *w)
+{
+    int rc = note_peers(s, w);
+    rc = rc == 0 ? make_shards(s, w) : rc;
+    if (rc < 0) {
+        free(s->peer);
+        s->peer = NULL;
+        s->peers = 0;
+        return rc;
+    }
+    s->of = w->of;
+    if (s->of.disk) {
+        s->store_id = store_durable_id(s);
+        s->boot = store_durable_boot(s);
+    }
+    s->boot = STORE_MUTANT(SAME_BOOT) ? 1 : s->boot;
+    return 0;
+}
+
 void store_genesis_close(struct store *s)
 {
     for (unsigned i = 0; i < s->shards; i++) {
@@ -155,7 +198,9 @@ void store_genesis_close(struct store *s)
     free(s->shard);
     s->shard = NULL;
     s->shards = 0;
-    s->of = (struct store_class){0, "", 0};
+    free(s->peer);
+    s->peer = NULL;
+    s->peers = 0;
     if (s->genesis != NULL && s->genesis->open == 0) {
         free(s->genesis);
     }
@@ -169,14 +214,22 @@ static bool has_offer(const struct store *s)
     return s->offered != 0 && cw_time_before(cw_now(s->svc), s->offer_ends);
 }
 
+/* The id that this server's store has in such a class. */
+static uint64_t id_for(const struct store *s, const struct store_class *of)
+{
+    return of->disk && store_durable_ready(s) ? store_durable_id(s) : s->store_id;
+}
+
 static void take_offer(struct store *s, const struct store_word *w, uint32_t call)
 {
     struct store_word answer = {.kind = STORE_WORD_KNOWN, .of = s->of};
     bool mine = s->of.id == w->of.id;
-    if (mine || (s->of.id == 0 && (!has_offer(s) || s->offered == w->of.id))) {
+    if (w->of.disk && !store_durable_ready(s)) {
+        answer = (struct store_word){.kind = STORE_WORD_NO_DISK};
+    } else if (mine || (s->of.id == 0 && (!has_offer(s) || s->offered == w->of.id))) {
         s->offered = w->of.id;
         s->offer_ends = cw_time_add(cw_now(s->svc), CW_SEC(OFFER_S));
-        answer = (struct store_word){.kind = STORE_WORD_AGREED, .store_id = s->store_id};
+        answer = (struct store_word){.kind = STORE_WORD_AGREED, .store_id = id_for(s, &w->of)};
     }
     say(s, call, &answer);
 }
@@ -195,12 +248,12 @@ static int take_record(struct store *s, const struct store_word *w)
     if (s->of.id != 0) {
         return s->of.id == w->of.id ? 0 : -EEXIST;
     }
-    if (!has_offer(s) || s->offered != w->of.id || w->store_id != s->store_id) {
+    if (!has_offer(s) || s->offered != w->of.id || w->store_id != id_for(s, &w->of)) {
         return -EBUSY;
     }
-    int rc = make_shards(s, w);
+    int rc = store_genesis_take(s, w);
     if (rc == 0) {
-        s->of = w->of;
+        store_durable_class(s, w);
         s->offered = 0;
         store_asker_class_known(s);
     }
@@ -221,6 +274,11 @@ void store_genesis_word(struct store *s, const uint8_t *bytes, size_t size, cons
     case STORE_WORD_RECORD:
         answer.kind = take_record(s, &w) == 0 ? STORE_WORD_AGREED : STORE_WORD_KNOWN;
         answer.store_id = s->store_id;
+        say_when_kept(s, rx->call, &answer);
+        return;
+    case STORE_WORD_HEARD:
+        answer.kind = STORE_WORD_POSITION;
+        answer.position = store_durable_heard_of(s, rx->src_process, w.store_id);
         break;
     case STORE_WORD_ASK:
         wonder(s);
@@ -254,7 +312,7 @@ static void learned(cw_svc *svc, void *state, void *arg, int status, cw_packet *
     }
     if (bytes != NULL && s->of.id == 0 && store_word_decode(bytes, size, &w) && w.kind == STORE_WORD_RECORD) {
         s->of = w.of;
-        if (STORE_MUTANT(AMNESIA)) {
+        if (STORE_MUTANT(AMNESIA) && !w.of.disk) {
             (void)!make_shards(s, &w);
         }
     }
@@ -297,6 +355,14 @@ static void tell_missing(struct store_genesis *g)
         cw_coord c = cw_server_coord(g->store->svc, g->missed[i]);
         int n = snprintf(text + used, sizeof text - used, "%s%u,%u,%u", i > 0 ? " " : "", c.x, c.y, c.z);
         used += n > 0 && (size_t)n < sizeof text - used ? (size_t)n : 0;
+    }
+    if (g->without > 0) {
+        refuse_request(
+            g->request,
+            "no store was made: %u of %u servers have no folder that they can use (service store { options { "
+            "folder = ... } }; their log says more), %s%s",
+            g->without, g->store->torus.servers, text, g->missing > SHOWN ? " and others" : "");
+        return;
     }
     refuse_request(
         g->request,
@@ -360,6 +426,7 @@ static void take_word(struct store_genesis *g, cw_server server, const struct st
         g->taken = true;
         g->other = w->of.id != 0 ? w->of : g->other;
     }
+    g->without += w->kind == STORE_WORD_NO_DISK;
     miss(g, server);
 }
 
@@ -431,7 +498,7 @@ static void ask_more(struct store_genesis *g)
     }
 }
 
-int store_genesis_create(struct store *s, cw_request *r, const char *name, unsigned copies)
+int store_genesis_create(struct store *s, cw_request *r, const char *name, bool disk, unsigned copies)
 {
     cw_server servers = s->torus.servers;
     if (s->of.id != 0) {
@@ -451,6 +518,7 @@ int store_genesis_create(struct store *s, cw_request *r, const char *name, unsig
     } while (g->of.id == 0);
     memcpy(g->of.name, name, strlen(name));
     g->of.copies = (uint8_t)copies;
+    g->of.disk = disk;
     s->genesis = g;
     ask_more(g); /* its end may answer the request already, which is as well */
     return 1;

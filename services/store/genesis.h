@@ -16,8 +16,12 @@
 
 #include "services/store/internal.h"
 
-/* An operator's order. As on_command(): 1, the request is answered later. */
-int store_genesis_create(struct store *s, cw_request *r, const char *name, unsigned copies);
+/*
+ * An operator's order: a class of that name, in memory or on disks. As on_command(): 1, the request is answered later.
+ */
+int store_genesis_create(struct store *s, cw_request *r, const char *name, bool disk, unsigned copies);
+/* From now on this server is of the class that the record tells. -ENOMEM. */
+CW_MUST_CHECK int store_genesis_take(struct store *s, const struct store_word *w);
 /* Asks neighbours and some others which class there is; store_asker_class_known() follows, perhaps from within. */
 void store_genesis_learn(struct store *s);
 /* A packet to the operators' port. */

@@ -7,6 +7,7 @@
  *   command.c    what operators ask
  *   genesis.c    creating a class, on all servers; who knows of one
  *   asker.c      the asker's side: which member a question goes to, how often, until when
+ *   durable.c    what is on the disk, what waits for it, and what it says after a restart; disk/ is below it
  *   member.c     a member's answers to a leader, and to whoever takes it for one
  *   serve.c      the leader's side of an operation
  *   lead.c       a leadership of one shard, from its first PREPARE to its end
@@ -73,9 +74,13 @@ struct store_limits {
     cw_span tick;     /* a leader sends again what is not answered */
     cw_span patience; /* a leader without a majority gives up */
     cw_span slow;     /* a live member without an answer is waited for; then it lags */
+    cw_span hearing;  /* a member that has restarted waits so long for what others heard of it, at most */
 };
 
 struct store_lead;
+struct journal;
+struct disk;
+struct disks_host;
 
 /* A shard of which this server is a member. */
 struct store_shard {
@@ -86,8 +91,11 @@ struct store_shard {
     bool lost[STORE_COPIES_MOST]; /* that member has said that it is another life: it never votes again */
     struct store_acceptor acceptor;
     struct store_ballot heard; /* the highest that others named */
-    struct store_lead *lead;   /* NULL: this server does not lead, nor try to */
-    cw_time quiet;             /* it does not try again before */
+    /* On disks: the promise that was put last, and the number of that put. */
+    struct store_ballot saved;
+    uint64_t saved_ticket;
+    struct store_lead *lead; /* NULL: this server does not lead, nor try to */
+    cw_time quiet;           /* it does not try again before */
 };
 
 /* Who led the shard when an answer came last, and its n. */
@@ -95,6 +103,21 @@ struct store_hint {
     uint32_t shard;
     cw_server server; /* CW_SERVER_NONE: not known */
     uint64_t n;
+};
+
+/* A server that shares shards with this one: its store's id, and how far it said that its log goes. */
+struct store_peer {
+    cw_server server;
+    uint64_t store_id, position;
+    bool asked, told; /* of this server's own position, after a restart */
+};
+
+/* Why this server votes in nothing at the moment, or never again. */
+enum store_health {
+    STORE_WELL,
+    STORE_OPENING, /* the disk is being read */
+    STORE_HEARING, /* what do others know of this server's log? */
+    STORE_DEAD,    /* the store id is dead: the disk failed, or was an older one */
 };
 
 struct store_genesis;
@@ -105,7 +128,8 @@ struct store {
     struct torus torus;
     uint64_t instance; /* of this asker: drawn when it opens, never 0 */
     uint64_t number;   /* of the last operation asked for here */
-    uint64_t store_id; /* of this life's memory, never 0 */
+    uint64_t store_id; /* of this life's memory, or of the disk; never 0 */
+    uint64_t boot;     /* what tells the ballots of this life from those of others */
     struct store_limits limits;
     bool closing;
 
@@ -113,6 +137,20 @@ struct store {
     struct store_shard *shard; /* by number; of which this server is a member */
     unsigned shards;
     size_t bytes, registers; /* of all shards' registers */
+    struct store_peer *peer;
+    unsigned peers;
+
+    enum store_health health;
+    const struct disks_host *disks; /* NULL: the host has none */
+    const char *folder;             /* NULL: no folder is set */
+    struct disk *disk;              /* open; NULL: none is */
+    struct journal *journal;        /* on it; NULL as that is */
+    cw_timer *disk_timer;
+    cw_timer *hearing_timer;
+    cw_time hearing_ends;
+    uint64_t found_position; /* of the log when it was opened */
+    uint32_t segment;        /* options of the journal */
+    uint64_t disk_max;
 
     uint64_t offered; /* the class that this server has agreed to be of, until `offer_ends`; 0: none */
     cw_time offer_ends;

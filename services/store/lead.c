@@ -3,6 +3,7 @@
 
 #include "services/store/common.h"
 #include "services/store/compare.h"
+#include "services/store/durable.h"
 #include "services/store/peers.h"
 #include "services/store/serve.h"
 #include "services/store/writing.h"
@@ -38,10 +39,11 @@ static void prepare(struct store_lead *lead)
     struct store_shard *shard = lead->shard;
     struct store_acceptor *own = &shard->acceptor;
     bool above = store_ballot_compare(shard->heard, own->promised) > 0;
-    lead->ballot = store_ballot_above(above ? shard->heard : own->promised, lead->store->self, lead->store->store_id);
+    lead->ballot = store_ballot_above(above ? shard->heard : own->promised, lead->store->self, lead->store->boot);
     bool promised = store_acceptor_prepare(own, lead->ballot);
     CHECK(promised);
-    lead->promised = 1u << shard->me;
+    store_durable_promise(lead->store, shard);
+    lead->promised = store_durable_vote(lead, STORE_ITEM_PREPARE, 0) ? 1u << shard->me : 0;
     lead->promises_min = own->n_max;
     lead->promises_max = own->n_max;
     enter(lead, STORE_PHASE_PREPARING);
@@ -80,7 +82,8 @@ static bool has_promises(const struct store_lead *lead)
     }
     silent &= ~lead->promised;
     cw_span waited = cw_time_since(cw_now(lead->store->svc), lead->begun);
-    return (unsigned)__builtin_popcount(lead->promised) >= store_lead_majority(lead) &&
+    bool own = (lead->promised >> lead->shard->me & 1) != 0;
+    return own && (unsigned)__builtin_popcount(lead->promised) >= store_lead_majority(lead) &&
            (silent == 0 || waited.ns >= lead->store->limits.tick.ns);
 }
 
@@ -202,6 +205,16 @@ void store_lead_heard(struct store_lead *lead, unsigned member, uint64_t number,
         break;
     case STORE_ITEM_KINDS:
         break;
+    }
+}
+
+void store_lead_voted(struct store_lead *lead, enum store_item_kind kind, uint64_t number)
+{
+    if (kind == STORE_ITEM_ACCEPT) {
+        store_writing_accepted(lead, lead->shard->me, number);
+    } else {
+        lead->promised |= 1u << lead->shard->me;
+        store_lead_go_on(lead);
     }
 }
 

@@ -74,6 +74,9 @@ CW_MUST_CHECK int store_lead_begin(struct store *s, struct store_shard *shard);
 void store_lead_end(struct store_lead *lead, enum store_end how);
 /* A reply to an item of this leadership. lead may be gone afterwards. */
 void store_lead_heard(struct store_lead *lead, unsigned member, uint64_t number, const struct store_reply *reply);
+/* What this server has promised, or accepted under that number, as the leader is on its disk. lead may be gone
+ * afterwards. */
+void store_lead_voted(struct store_lead *lead, enum store_item_kind kind, uint64_t number);
 /* Goes on to the next phase, if it may. lead may be gone afterwards. */
 void store_lead_go_on(struct store_lead *lead);
 /* Has the timer run while there is anything to be sent again. */

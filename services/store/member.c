@@ -2,10 +2,12 @@
 #include "services/store/member.h"
 
 #include "services/store/common.h"
+#include "services/store/durable.h"
 #include "services/store/lead.h"
 #include "services/store/serve.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- Items of a leader ------------------------------------------------------------------------------------------- */
 
@@ -24,6 +26,7 @@ static void take_prepare(struct telling *t)
         t->reply.why = STORE_REPLY_PROMISED;
         return;
     }
+    store_durable_promise(t->store, t->shard);
     t->reply.n = a->n_max;
     t->reply.root = store_table_root(&a->table);
 }
@@ -39,10 +42,17 @@ static void take_accept(struct telling *t)
         free(r);
         return;
     }
+    uint8_t text[CW_STORE_NAME_MAX];
+    struct store_name name = store_register_name(r);
+    memcpy(text, name.bytes, name.length);
+    name.bytes = text;
     t->reply.n = r->tag.n;
     int rc = store_acceptor_accept(a, t->item->ballot, r);
     t->reply.why = rc == 1 ? STORE_REPLY_YES : rc == 0 ? STORE_REPLY_PROMISED : STORE_REPLY_MEMORY;
     store_count_registers(t->store, t->shard, bytes, registers);
+    if (rc == 1) {
+        store_durable_register(t->store, t->shard, &name);
+    }
 }
 
 static void tell_sums(struct telling *t)
@@ -88,22 +98,23 @@ static void take_question(struct telling *t)
     }
 }
 
-static bool is_member(const struct store_shard *shard, cw_server server)
+/* The place of the server among the members; the number of members: it is none. */
+static unsigned place_of(const struct store_shard *shard, cw_server server)
 {
-    for (unsigned m = 0; m < shard->count; m++) {
-        if (shard->member[m] == server) {
-            return true;
-        }
+    unsigned m = 0;
+    while (m < shard->count && shard->member[m] != server) {
+        m++;
     }
-    return false;
+    return m;
 }
 
 /* The item is for this server in this life, for a shard of its own, and of a member that speaks for itself. */
 static bool is_meant(const struct store *s, const struct store_shard *shard, const struct store_item *item,
                      const cw_rx *rx)
 {
-    return shard != NULL && item->class_id == s->of.id && is_member(shard, rx->src_process) &&
-           rx->src_process != s->self && store_ballot_server(item->ballot) == rx->src_process &&
+    return shard != NULL && s->health == STORE_WELL && item->class_id == s->of.id &&
+           place_of(shard, rx->src_process) < shard->count && rx->src_process != s->self &&
+           store_ballot_server(item->ballot) == rx->src_process &&
            (item->store_id == s->store_id || STORE_MUTANT(AMNESIA));
 }
 
@@ -119,13 +130,24 @@ static void step_aside(struct telling *t)
     }
 }
 
+/* Store rule 1: a confirmation tells of the promise alone, every other answer of all that this member holds. */
 static void reply(struct telling *t, uint32_t call)
 {
+    struct store *s = t->store;
+    bool now = t->reply.why == STORE_REPLY_STRANGE ||
+               (t->reply.kind == STORE_ITEM_CONFIRM && store_durable_promise_stands(s, t->shard));
     t->reply.bytes = t->bytes;
-    cw_packet *p = cw_packet_new(t->store->svc, store_reply_size(&t->reply));
+    t->reply.position = store_durable_position(s);
+    if (!now) {
+        uint8_t bytes[STORE_REPLY_HEAD + sizeof t->bytes];
+        store_reply_encode(&t->reply, bytes);
+        store_durable_answer(s, call, bytes, store_reply_size(&t->reply), STORE_REPLY_POSITION);
+        return;
+    }
+    cw_packet *p = cw_packet_new(s->svc, store_reply_size(&t->reply));
     if (p != NULL) {
         store_reply_encode(&t->reply, cw_packet_data(p, NULL));
-        (void)cw_reply(t->store->svc, call, 0, p); /* a leader that hears nothing asks again */
+        (void)cw_reply(s->svc, call, 0, p); /* a leader that hears nothing asks again */
     }
 }
 
@@ -137,8 +159,8 @@ void store_member_item(struct store *s, const uint8_t *bytes, size_t size, const
         store_note(s, STORE_COUNT_MALFORMED);
         return;
     }
-    if (s->of.id == 0 && item.store_id == s->store_id) {
-        return; /* the class is being made, and its record is on its way here */
+    if ((s->of.id == 0 && item.store_id == s->store_id) || s->health == STORE_OPENING || s->health == STORE_HEARING) {
+        return; /* the class is being made, and its record is on its way here; or what is there is not known yet */
     }
     t.store = s;
     t.item = &item;
@@ -150,6 +172,7 @@ void store_member_item(struct store *s, const uint8_t *bytes, size_t size, const
         return;
     }
     t.reply.why = STORE_REPLY_YES;
+    store_durable_heard(s, rx->src_process, t.shard->store_id[place_of(t.shard, rx->src_process)], item.position);
     step_aside(&t);
     if (item.kind == STORE_ITEM_PREPARE) {
         take_prepare(&t);
@@ -187,7 +210,7 @@ void store_member_ask(struct store *s, const uint8_t *bytes, size_t size, const 
     }
     cw_key key = store_places_key(&ask.order.name);
     struct store_shard *shard = store_shard_find(s, store_places_shard(&s->torus, &key));
-    if (ask.class_id != s->of.id || shard == NULL) {
+    if (ask.class_id != s->of.id || shard == NULL || s->health != STORE_WELL) {
         store_note(s, STORE_COUNT_STRANGE);
         store_serve_refuse(s, rx->call, STORE_ANSWER_STRANGE, CW_STORE_OK, CW_SERVER_NONE, 0);
         return;

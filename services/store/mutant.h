@@ -10,6 +10,7 @@
 
 enum store_mutant {
     STORE_MUTANT_NONE = 0,
+    STORE_MUTANT_ANSWERS_EARLY = 1,    /* promises and acceptances are told before they are on the disk */
     STORE_MUTANT_ACCEPTS_BELOW = 2,    /* an acceptor takes what a deposed leader writes */
     STORE_MUTANT_DOUBLE_COUNT = 3,     /* every answer counts, whoever gave it */
     STORE_MUTANT_OWN_STATE = 4,        /* takeover keeps what the new leader has, not the highest tag */
@@ -21,6 +22,9 @@ enum store_mutant {
     STORE_MUTANT_NO_MEMORY = 23,       /* what was done is not remembered: a repetition is done again */
     STORE_MUTANT_REFUSAL_UNNOTED = 24, /* a repetition is refused and nothing is written about it */
     STORE_MUTANT_CERTAIN = 25,         /* a write that a deposed leader began is sent again as a new one */
+    STORE_MUTANT_SAME_BOOT = 29,       /* ballots of two lives of a server are the same */
+    STORE_MUTANT_NO_HEARD = 41,        /* rule 21: what others heard of an older disk is not asked */
+    STORE_MUTANT_UNSEEN_N = 43,        /* rule 23: askers are told an n that the leader alone has seen */
 };
 
 #ifdef CW_MUTANTS

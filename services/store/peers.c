@@ -3,6 +3,7 @@
 
 #include "services/reply/servers.h"
 #include "services/store/common.h"
+#include "services/store/durable.h"
 #include "services/store/lead.h"
 
 #include <stdlib.h>
@@ -35,6 +36,7 @@ static void replied(cw_svc *svc, void *state, void *arg, int status, cw_packet *
         ours = false;
     }
     if (ours) {
+        store_durable_heard(s, e->shard->member[e->member], e->shard->store_id[e->member], reply.position);
         store_lead_heard(lead, e->member, e->number, &reply);
     }
     free(e);
@@ -45,6 +47,7 @@ void store_peers_send(struct store_lead *lead, unsigned member, struct store_ite
     struct store *s = lead->store;
     struct store_shard *shard = lead->shard;
     item.class_id = s->of.id;
+    item.position = store_durable_position(s);
     item.store_id = shard->store_id[member];
     item.shard = shard->number;
     item.ballot = lead->ballot;

@@ -31,6 +31,15 @@ cw_key store_places_key(const struct store_name *name)
     return key_of_name(STORE_JOB, bytes, 5 + length);
 }
 
+cw_key store_places_record(const struct store_name *name)
+{
+    uint8_t bytes[5 + CW_STORE_NAME_MAX];
+    put_be32(bytes, name->job);
+    bytes[4] = BY_NAME;
+    memcpy(bytes + 5, name->bytes, name->length);
+    return key_of_name(STORE_JOB, bytes, 5 + name->length);
+}
+
 uint32_t store_places_shard(const struct torus *t, const cw_key *key)
 {
     uint64_t route = key_route64(key);

@@ -18,6 +18,8 @@ enum { STORE_COPIES_LEAST = 3, STORE_COPIES_MOST = 4, STORE_SHARDS_PER_SERVER = 
  * the tag has at least one byte, over the tag instead of the name. So names of one tag are in one shard.
  */
 cw_key store_places_key(const struct store_name *name);
+/* The key under which a name is written to a disk: all of it is hashed, whatever its tag. */
+cw_key store_places_record(const struct store_name *name);
 uint32_t store_places_shard(const struct torus *t, const cw_key *key);
 /* The first r members, the one that is asked first at the front; fewer in a torus of fewer servers. */
 unsigned store_places_members(const struct torus *t, uint32_t shard, unsigned r,

@@ -50,7 +50,9 @@ static void tell(struct store_lead *lead, struct store_serving *o, const struct 
         .state = v->kind == STORE_VERDICT_STALE ? STORE_ANSWER_STALE : STORE_ANSWER_DONE,
         .status = v->status,
         .server = CW_SERVER_NONE,
-        .n = held > lead->settled ? held : lead->settled,
+        .n = STORE_MUTANT(UNSEEN_N) ? lead->n
+             : held > lead->settled ? held
+                                    : lead->settled,
         .version = v->version,
     };
     if (is_read(o) && v->status == CW_STORE_OK) {
@@ -80,12 +82,13 @@ void store_serve_written(struct store_lead *lead, struct store_serving *o, const
 }
 
 /* What this server alone has seen of n is nothing to tell: a leader of others may count from below it. */
-static void send_back(struct list *orders, enum store_answer_state state, cw_store_status status, cw_server server)
+static void send_back(struct list *orders, enum store_answer_state state, cw_store_status status, cw_server server,
+                      uint64_t n)
 {
     struct list_node *node;
     while ((node = list_pop_front(orders)) != NULL) {
         struct store_serving *o = container_of(node, struct store_serving, node);
-        store_serve_refuse(o->store, o->call, state, status, server, 0);
+        store_serve_refuse(o->store, o->call, state, status, server, n);
         release(o);
     }
 }
@@ -96,9 +99,10 @@ void store_serve_end(struct store *s, struct store_shard *shard, struct list *ma
     struct store_ballot above = store_ballot_compare(shard->heard, promised) > 0 ? shard->heard : promised;
     cw_server leads = store_ballot_is_none(above) ? CW_SERVER_NONE : store_ballot_server(above);
     leads = leads == s->self ? CW_SERVER_NONE : leads;
-    send_back(maybe, STORE_ANSWER_MAYBE, CW_STORE_UNKNOWN, leads);
+    const uint64_t n = STORE_MUTANT(UNSEEN_N) ? shard->acceptor.n_max : 0;
+    send_back(maybe, STORE_ANSWER_MAYBE, CW_STORE_UNKNOWN, leads, n);
     send_back(not, no_quorum ? STORE_ANSWER_DONE : STORE_ANSWER_MOVED, no_quorum ? CW_STORE_NO_QUORUM : CW_STORE_OK,
-              leads);
+              leads, n);
 }
 
 /* ---- Rounds of CONFIRM ------------------------------------------------------------------------------------------- */

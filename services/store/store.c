@@ -6,13 +6,22 @@
 #include "services/store/asker.h"
 #include "services/store/command.h"
 #include "services/store/common.h"
+#include "services/store/durable.h"
 #include "services/store/genesis.h"
 #include "services/store/lead.h"
 #include "services/store/member.h"
 
 #include <errno.h>
 
-enum { MEMORY_MIB = 256, MEMORY_MIB_MOST = 1 << 20, ATTEMPT_MS = 600, TICK_MS = 25, PATIENCE_MS = 400, SLOW_MS = 300 };
+enum {
+    MEMORY_MIB = 256,
+    MEMORY_MIB_MOST = 1 << 20,
+    ATTEMPT_MS = 600,
+    TICK_MS = 25,
+    PATIENCE_MS = 400,
+    SLOW_MS = 300,
+    HEARING_MS = 2000
+};
 
 /* ---- Upcalls ----------------------------------------------------------------------------------------------------- */
 
@@ -93,6 +102,7 @@ static int read_limits(struct store *s)
         .tick = CW_MS(TICK_MS),
         .patience = CW_MS(PATIENCE_MS),
         .slow = CW_MS(SLOW_MS),
+        .hearing = CW_MS(HEARING_MS),
     };
     return 0;
 }
@@ -107,13 +117,14 @@ static int on_open(cw_svc *svc, void *state)
     s->self = cw_server_id(svc, cw_self(svc));
     s->instance = draw(svc);
     s->store_id = draw(svc);
+    s->boot = s->store_id;
     list_init(&s->questions);
     for (unsigned i = 0; i < STORE_HINTS; i++) {
         s->hint[i].server = CW_SERVER_NONE;
     }
     metrics_counters(svc, store_count_names, STORE_COUNTS, s->counter);
     metrics_histograms(svc, store_time_names, STORE_TIMES, s->took);
-    return 0;
+    return store_durable_open(s);
 }
 
 static void on_close(cw_svc *svc, void *state)
@@ -123,6 +134,7 @@ static void on_close(cw_svc *svc, void *state)
     s->closing = true;
     store_asker_close(s);
     store_genesis_close(s);
+    store_durable_close(s);
 }
 
 static const cw_store_api api = {.size = sizeof api, .run = api_run};

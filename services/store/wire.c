@@ -13,11 +13,21 @@
  * An answer: version state status carries:8 | server:32 | n:64 | version:64 | flags:32 | length:32 | value
  * A register: ballot:128 n:64 version:64 | flags:32 job:32 | deleted:8 ops:8 name length:16 | value length:32 |
  *            ops times (asker number n version:64 each, status:8) | name | value
- * An item:   version kind:8 bucket:16 | shard:32 | class:64 store:64 | ballot:128 | from:16 0:16 | by its kind
- * A reply:   version kind why bits:8 | shard:32 | promised:128 | n:64 | root:128 | by its kind
- * A word:    version kind copies:8 0:8 | count:16 0:16 | class:64 | store:64 | name:128 | 0:96 | entries
+ * An item:   version kind:8 bucket:16 | shard:32 | class:64 store:64 | ballot:128 | from:16 0:16 | position:64 |
+ *            by its kind
+ * A reply:   version kind why bits:8 | shard:32 | promised:128 | n:64 | root:128 | position:64 | by its kind
+ * A word:    version kind copies bits:8 | count:16 0:16 | class:64 | store:64 | name:128 | position:64 | 0:32 | entries
  */
-enum { BIT_AGAIN = 1, BIT_CONDITIONAL = 2, BIT_LEAD = 4, BITS = 7, REPLY_FULL = 1, REPLY_MORE = 2, REPLY_BITS = 3 };
+enum {
+    BIT_AGAIN = 1,
+    BIT_CONDITIONAL = 2,
+    BIT_LEAD = 4,
+    BITS = 7,
+    REPLY_FULL = 1,
+    REPLY_MORE = 2,
+    REPLY_BITS = 3,
+    WORD_DISK = 1
+};
 
 static uint8_t *put_bytes(uint8_t *at, const uint8_t *bytes, size_t length)
 {
@@ -242,6 +252,7 @@ void store_item_encode(const struct store_item *i, uint8_t *out)
     put_be64(out + 16, i->store_id);
     put_ballot(out + 24, i->ballot);
     put_be16(out + 40, i->from);
+    put_be64(out + 44, i->position);
     if (i->kind == STORE_ITEM_FETCH) {
         put_be32(out + STORE_ITEM_HEAD, i->name.job);
         put_bytes(out + STORE_ITEM_HEAD + 4, i->name.bytes, i->name.length);
@@ -283,6 +294,7 @@ bool store_item_decode(const uint8_t *bytes, size_t size, struct store_item *out
     out->ballot = read_ballot(&r);
     out->from = reader_be16(&r);
     uint16_t zero = reader_be16(&r);
+    out->position = reader_be64(&r);
     if (out->kind == STORE_ITEM_FETCH) {
         out->name.job = reader_be32(&r);
         out->name.length = reader_left(&r);
@@ -309,6 +321,7 @@ void store_reply_encode(const struct store_reply *r, uint8_t *out)
     put_ballot(out + 8, r->promised);
     put_be64(out + 24, r->n);
     store_sum_encode(r->root, out + 32);
+    put_be64(out + STORE_REPLY_POSITION, r->position);
     put_bytes(out + STORE_REPLY_HEAD, r->bytes, r->length);
 }
 
@@ -339,6 +352,7 @@ bool store_reply_decode(const uint8_t *bytes, size_t size, struct store_reply *o
     out->n = reader_be64(&r);
     out->root.word[0] = reader_be64(&r);
     out->root.word[1] = reader_be64(&r);
+    out->position = reader_be64(&r);
     out->length = reader_left(&r);
     out->bytes = reader_take(&r, out->length);
     return reader_done(&r) && version == STORE_WIRE_VERSION && (bits & ~REPLY_BITS) == 0 && reply_makes_sense(out);
@@ -379,7 +393,7 @@ bool store_listed_next(const uint8_t *bytes, size_t size, size_t *at, struct sto
 
 /* ---- Words ------------------------------------------------------------------------------------------------------- */
 
-enum { AT_NAME = 24, NAME_BYTES = STORE_CLASS_NAME + 1 };
+enum { AT_NAME = 24, NAME_BYTES = STORE_CLASS_NAME + 1, AT_POSITION = AT_NAME + NAME_BYTES };
 
 size_t store_word_size(const struct store_word *w)
 {
@@ -392,10 +406,12 @@ void store_word_encode(const struct store_word *w, uint8_t *out)
     out[0] = STORE_WIRE_VERSION;
     out[1] = (uint8_t)w->kind;
     out[2] = w->of.copies;
+    out[3] = w->of.disk ? WORD_DISK : 0;
     put_be16(out + 4, w->count);
     put_be64(out + 8, w->of.id);
     put_be64(out + 16, w->store_id);
     memcpy(out + AT_NAME, w->of.name, strnlen(w->of.name, STORE_CLASS_NAME));
+    put_be64(out + AT_POSITION, w->position);
     put_bytes(out + STORE_WORD_HEAD, w->entries, (size_t)w->count * STORE_ENTRY_BYTES);
 }
 
@@ -424,7 +440,7 @@ static bool class_makes_sense(const struct store_class *c)
         return false;
     }
     if (c->id == 0) {
-        return length == 0 && c->copies == 0;
+        return length == 0 && c->copies == 0 && !c->disk;
     }
     return store_class_name_valid(c->name) && c->copies >= STORE_COPIES_LEAST && c->copies <= STORE_COPIES_MOST;
 }
@@ -436,17 +452,18 @@ bool store_word_decode(const uint8_t *bytes, size_t size, struct store_word *out
     uint8_t version = reader_u8(&r);
     out->kind = (enum store_word_kind)reader_u8(&r);
     out->of.copies = reader_u8(&r);
-    uint8_t zero = reader_u8(&r);
+    uint8_t bits = reader_u8(&r);
+    out->of.disk = (bits & WORD_DISK) != 0;
     out->count = reader_be16(&r);
     uint16_t zeros = reader_be16(&r);
     out->of.id = reader_be64(&r);
     out->store_id = reader_be64(&r);
     reader_copy(&r, out->of.name, NAME_BYTES);
-    const uint8_t *rest = reader_take(&r, STORE_WORD_HEAD - AT_NAME - NAME_BYTES);
+    out->position = reader_be64(&r);
+    uint32_t rest = reader_be32(&r);
     out->entries = reader_take(&r, (size_t)out->count * STORE_ENTRY_BYTES);
-    return reader_done(&r) && version == STORE_WIRE_VERSION && zero == 0 && zeros == 0 &&
-           is_zero(rest, STORE_WORD_HEAD - AT_NAME - NAME_BYTES) && out->kind >= STORE_WORD_OFFER &&
-           out->kind < STORE_WORD_KINDS && out->count <= STORE_ENTRIES_MOST &&
+    return reader_done(&r) && version == STORE_WIRE_VERSION && (bits & ~WORD_DISK) == 0 && zeros == 0 && rest == 0 &&
+           out->kind >= STORE_WORD_OFFER && out->kind < STORE_WORD_KINDS && out->count <= STORE_ENTRIES_MOST &&
            (out->count == 0 || out->kind == STORE_WORD_RECORD) && class_makes_sense(&out->of) &&
            (out->of.id != 0 || (out->kind != STORE_WORD_RECORD && out->kind != STORE_WORD_OFFER));
 }

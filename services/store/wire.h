@@ -14,7 +14,7 @@
 
 #include "services/store/verdict.h"
 
-enum { STORE_WIRE_VERSION = 1 };
+enum { STORE_WIRE_VERSION = 2 };
 
 /* ---- Ports 1 and 2 ----------------------------------------------------------------------------------------------- */
 
@@ -77,6 +77,7 @@ struct store_item {
     uint64_t class_id, store_id; /* store_id: of the receiver, whose life it is meant for */
     uint32_t shard;
     struct store_ballot ballot;
+    uint64_t position; /* of the sender's log on its disk; 0: it has none */
     uint16_t bucket, from;
     struct store_name name;
     const uint8_t *bytes; /* ACCEPT: an encoded register */
@@ -101,13 +102,15 @@ struct store_reply {
     struct store_ballot promised;
     uint64_t n;            /* PREPARE: the highest that was seen; ACCEPT: of the register */
     struct store_sum root; /* PREPARE */
+    uint64_t position;     /* of the sender's log on its disk; 0: it has none */
     bool more;             /* LIST: there are more behind these */
     /* BUCKETS: sums; LIST: entries, store_listed_next(); FETCH: an encoded register, or nothing. */
     const uint8_t *bytes;
     size_t length;
 };
 
-enum { STORE_ITEM_HEAD = 44, STORE_REPLY_HEAD = 48 };
+/* STORE_REPLY_POSITION: where in an encoded reply its position stands, 64 bits. */
+enum { STORE_ITEM_HEAD = 52, STORE_REPLY_HEAD = 56, STORE_REPLY_POSITION = 48 };
 size_t store_item_size(const struct store_item *i);
 void store_item_encode(const struct store_item *i, uint8_t *out);
 CW_MUST_CHECK bool store_item_decode(const uint8_t *bytes, size_t size, struct store_item *out);
@@ -136,7 +139,10 @@ enum store_word_kind {
     STORE_WORD_RECORD = 4, /* you are of this class. Answer: AGREED or KNOWN. Also the answer to ASK */
     STORE_WORD_ASK = 5,    /* of which class are you? Answer: RECORD, or NOBODY */
     STORE_WORD_NOBODY = 6,
-    STORE_WORD_CANCEL = 7, /* the offer is over */
+    STORE_WORD_CANCEL = 7,  /* the offer is over */
+    STORE_WORD_NO_DISK = 8, /* no: the class is one on disks, and I have none */
+    STORE_WORD_HEARD = 9,   /* how far did you hear that my log goes, `store_id`? Answer: POSITION */
+    STORE_WORD_POSITION = 10,
     STORE_WORD_KINDS,
 };
 
@@ -147,11 +153,13 @@ struct store_class {
     uint64_t id;
     char name[STORE_CLASS_NAME + 1]; /* 1 to 15 letters, digits and dashes */
     uint8_t copies;
+    bool disk; /* its members write to disks what they promise and accept */
 };
 
 struct store_word {
     enum store_word_kind kind;
-    uint64_t store_id;     /* AGREED: of who says it; RECORD: of the receiver, or 0 */
+    uint64_t store_id;     /* AGREED, HEARD: of who says it; RECORD: of the receiver, or 0 */
+    uint64_t position;     /* POSITION: the highest that was heard; 0: none */
     struct store_class of; /* OFFER, RECORD, KNOWN, CANCEL */
     /* RECORD: servers and their store ids, STORE_ENTRY_BYTES each. */
     const uint8_t *entries;

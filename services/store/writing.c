@@ -2,6 +2,7 @@
 #include "services/store/writing.h"
 
 #include "services/store/common.h"
+#include "services/store/durable.h"
 #include "services/store/peers.h"
 #include "services/store/serve.h"
 
@@ -45,7 +46,8 @@ static bool is_chosen(const struct store_lead *lead, const struct store_write *w
 static bool is_over(const struct store_lead *lead, const struct store_write *w)
 {
     cw_span waited = cw_time_since(cw_now(lead->store->svc), w->begun);
-    return is_chosen(lead, w) &&
+    bool own = (w->accepted >> lead->shard->me & 1) != 0;
+    return own && is_chosen(lead, w) &&
            (STORE_MUTANT(DOUBLE_COUNT) || awaited(lead, w) == 0 || waited.ns >= lead->store->limits.slow.ns);
 }
 
@@ -92,8 +94,11 @@ int store_writing_begin(struct store_lead *lead, struct store_register *r, struc
     CHECK(rc == 1); /* its own promise stands while it leads */
     w->made = r;
     w->made->under_way = w;
-    w->accepted = 1u << lead->shard->me;
-    w->acceptances = 1;
+    const struct store_name name = store_register_name(r);
+    store_durable_register(s, lead->shard, &name);
+    bool counts = store_durable_vote(lead, STORE_ITEM_ACCEPT, r->tag.n);
+    w->accepted = counts ? 1u << lead->shard->me : 0;
+    w->acceptances = counts;
     w->begun = cw_now(s->svc);
     w->order = order;
     w->verdict = verdict != NULL ? *verdict : (struct store_verdict){STORE_VERDICT_WRITE, CW_STORE_OK, 0};

@@ -71,9 +71,13 @@ static int command_status(const struct tunnel *t, cw_request *r)
     tell_subnet(r, "subnet6", t, 6);
     tell_gateway(r, t);
     cw_request_int(r, "mtu", t->mtu);
+    cw_request_text(r, "multicast", t->many.user != NULL ? "yes" : "no");
     cw_request_int(r, "waiting", t->flows.packets);
     cw_request_int(r, "waiting_bytes", (int64_t)t->flows.bytes);
     cw_request_int(r, "sent", (int64_t)out->sent);
+    if (t->spread) {
+        cw_request_int(r, "longer", (int64_t)t->longer_sent);
+    }
     cw_request_int(r, "marked", (int64_t)out->marked);
     cw_request_int(r, "in_order", (int64_t)in->in_order);
     cw_request_int(r, "filled", (int64_t)in->filled);
@@ -223,6 +227,9 @@ static int command_explain(const struct tunnel *t, cw_request *r, const char *wo
     cw_request_int(r, "id", server);
     cw_request_text(r, "reachable", cw_reachable(t->s, c) ? "yes" : "no");
     tell_links(r, "links", cw_links_to(t->s, c));
+    if (t->spread) {
+        tell_links(r, "longer_links", longer_links(t->longer, t->s, server));
+    }
     cw_request_int(r, "hops", cw_distance(t->s, cw_self(t->s), c));
     cw_request_int(r, "hole_wait_ns", t->attached ? strands_wait(&t->strands, server).ns : 0);
     snprintf(grant, sizeof grant, "cwctl job explain %u:%u %u:%u:%d", cw_job_of(t->s), t->self, cw_job_of(t->s), server,
@@ -250,6 +257,26 @@ static int command_hosts(const struct tunnel *t, cw_request *r)
     return 0;
 }
 
+/* For a forwarder elsewhere, in the kernel one day: what a piece needs to go on, which is its server alone. */
+static int command_next_hops(const struct tunnel *t, cw_request *r)
+{
+    bool first = true;
+    for (cw_server server = 0; server < t->servers; server++) {
+        const cw_coord c = cw_server_coord(t->s, server);
+        if (server == t->self || !cw_reachable(t->s, c)) {
+            continue;
+        }
+        if (!first) {
+            cw_request_row(r);
+        }
+        first = false;
+        tell_server(r, "server", c);
+        cw_request_int(r, "id", server);
+        tell_links(r, "links", cw_links_to(t->s, c));
+    }
+    return 0;
+}
+
 /* ---- All --------------------------------------------------------------------------------------------------------- */
 
 const cw_command answer_commands[] = {
@@ -258,6 +285,7 @@ const cw_command answer_commands[] = {
     {"flows", "[N]", "Connections that have sent from here in the last ten seconds; those with most bytes first."},
     {"explain", "ADDRESS", "Which server has an address, whether it can be reached, and by which links."},
     {"hosts", "", "The addresses of every server."},
+    {"next-hops", "", "By which links each server that can be reached is reached: the map of a forwarder elsewhere."},
     {0},
 };
 
@@ -279,5 +307,9 @@ int answer_command(struct tunnel *t, cw_request *r, int argc, const char *const 
     if (strcmp(word, "hosts") == 0 && argc == 1) {
         return command_hosts(t, r);
     }
-    return refuse_request(r, "there are: status, drops, flows [N], explain ADDRESS, hosts; not '%.80s'", word);
+    if (strcmp(word, "next-hops") == 0 && argc == 1) {
+        return command_next_hops(t, r);
+    }
+    return refuse_request(r, "there are: status, drops, flows [N], explain ADDRESS, hosts, next-hops; not '%.80s'",
+                          word);
 }

@@ -105,9 +105,15 @@ static void arm(struct tunnel *t)
 
 /* ---- Pieces ------------------------------------------------------------------------------------------------------ */
 
-/* A straight way has one shortest path, and frames do not overtake one another on a link. */
+/*
+ * A straight way has one shortest path, and frames do not overtake one another on a link. Where longer paths are asked
+ * for, they are on all servers.
+ */
 static bool has_one_path(const struct tunnel *t, cw_coord from)
 {
+    if (t->spread) {
+        return false;
+    }
     cw_coord self = cw_self(t->s);
     cw_links links = cw_links_to(t->s, from);
     unsigned axes = (self.x != from.x) + (self.y != from.y) + (self.z != from.z);

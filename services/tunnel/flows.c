@@ -14,8 +14,11 @@ struct flow {
     int64_t deficit;
     struct codel codel;
     /* In the round of each link that its first packet may leave by. */
-    struct list_node turn[CW_LINK_COUNT];
+    struct list_node turn[FLOW_WAYS][CW_LINK_COUNT];
 };
+
+/* Of each way and link. */
+enum { TURNS = FLOW_WAYS * CW_LINK_COUNT };
 
 int flows_open(struct flows *f, const struct flows_config *config)
 {
@@ -24,9 +27,9 @@ int flows_open(struct flows *f, const struct flows_config *config)
     if (f->flow == NULL) {
         return -ENOMEM;
     }
-    for (unsigned link = 0; link < CW_LINK_COUNT; link++) {
-        list_init(&f->fresh[link]);
-        list_init(&f->round[link]);
+    for (unsigned i = 0; i < TURNS; i++) {
+        list_init(&f->fresh[i / CW_LINK_COUNT][i % CW_LINK_COUNT]);
+        list_init(&f->round[i / CW_LINK_COUNT][i % CW_LINK_COUNT]);
     }
     return 0;
 }
@@ -43,22 +46,34 @@ static struct flow_packet *first_of(const struct flow *flow)
 static void enter_rounds(struct flows *f, struct flow *flow, bool fresh)
 {
     const struct flow_packet *first = first_of(flow);
-    cw_links links = first == NULL ? CW_LINKS_NONE : first->links;
-    for (unsigned link = 0; link < CW_LINK_COUNT; link++) {
-        bool in = list_is_linked(&flow->turn[link]), wants = (links >> link & 1) != 0;
+    for (unsigned i = 0; i < TURNS; i++) {
+        unsigned way = i / CW_LINK_COUNT, link = i % CW_LINK_COUNT;
+        struct list_node *turn = &flow->turn[way][link];
+        bool in = list_is_linked(turn), wants = first != NULL && (first->links[way] >> link & 1) != 0;
         if (in && !wants) {
-            list_remove(&flow->turn[link]);
+            list_remove(turn);
         } else if (wants && !in) {
-            list_push_back(fresh ? &f->fresh[link] : &f->round[link], &flow->turn[link]);
+            list_push_back(fresh ? &f->fresh[way][link] : &f->round[way][link], turn);
         }
     }
 }
 
-static struct flow *whose_turn(const struct flows *f, cw_link link)
+/* The first of the list that may use the way. */
+static struct flow *first_for(const struct flows *f, const struct list *list, enum flow_way way, cw_link link)
 {
-    struct list_node *node = list_first(&f->fresh[link]);
-    node = node != NULL ? node : list_first(&f->round[link]);
-    return node == NULL ? NULL : container_of(node, struct flow, turn[link]);
+    for (struct list_node *node = list_first(list); node != NULL; node = list_next(list, node)) {
+        struct flow *flow = container_of(node, struct flow, turn[way][link]);
+        if (way == FLOW_SHORTEST || flow->bytes > f->config.longer_above) {
+            return flow;
+        }
+    }
+    return NULL;
+}
+
+static struct flow *whose_turn(const struct flows *f, enum flow_way way, cw_link link)
+{
+    struct flow *flow = first_for(f, &f->fresh[way][link], way, link);
+    return flow != NULL ? flow : first_for(f, &f->round[way][link], way, link);
 }
 
 /* ---- Packets come and go ----------------------------------------------------------------------------------------- */
@@ -106,7 +121,8 @@ static void drop_from_fullest(struct flows *f)
 void flows_put(struct flows *f, uint64_t hash, struct flow_packet *p, cw_time now)
 {
     struct flow *flow = &f->flow[hash % FLOWS];
-    CHECK(p->links != CW_LINKS_NONE && (p->links & ~CW_LINKS_ALL) == 0);
+    CHECK(p->links[FLOW_SHORTEST] != CW_LINKS_NONE);
+    CHECK(((p->links[FLOW_SHORTEST] | p->links[FLOW_LONGER]) & ~CW_LINKS_ALL) == 0);
     if (!flow->used) {
         list_init(&flow->queue);
         flow->used = true;
@@ -131,11 +147,11 @@ void flows_put(struct flows *f, uint64_t hash, struct flow_packet *p, cw_time no
     }
 }
 
-cw_links flows_wanted(const struct flows *f)
+cw_links flows_wanted(const struct flows *f, enum flow_way way)
 {
     cw_links wanted = CW_LINKS_NONE;
     for (unsigned link = 0; link < CW_LINK_COUNT; link++) {
-        wanted |= whose_turn(f, (cw_link)link) != NULL ? cw_links_of((cw_link)link) : CW_LINKS_NONE;
+        wanted |= whose_turn(f, way, (cw_link)link) != NULL ? cw_links_of((cw_link)link) : CW_LINKS_NONE;
     }
     return wanted;
 }
@@ -163,13 +179,13 @@ static bool begins(struct flows *f, struct flow *flow, struct flow_packet *p, cw
     return true;
 }
 
-struct flow_packet *flows_next(struct flows *f, cw_link link, cw_time now)
+struct flow_packet *flows_next(struct flows *f, enum flow_way way, cw_link link, cw_time now)
 {
-    for (struct flow *flow; (flow = whose_turn(f, link)) != NULL;) {
+    for (struct flow *flow; (flow = whose_turn(f, way, link)) != NULL;) {
         if (flow->deficit <= 0) {
             flow->deficit += f->config.quantum;
-            list_remove(&flow->turn[link]);
-            list_push_back(&f->round[link], &flow->turn[link]);
+            list_remove(&flow->turn[way][link]);
+            list_push_back(&f->round[way][link], &flow->turn[way][link]);
             continue;
         }
         struct flow_packet *p = first_of(flow);
@@ -197,7 +213,7 @@ size_t flows_waiting(const struct flows *f, uint64_t hash)
 
 /* ---- All of them ------------------------------------------------------------------------------------------------- */
 
-void flows_reroute(struct flows *f, cw_links (*links)(void *context, const struct flow_packet *p))
+void flows_reroute(struct flows *f, void (*set_links)(void *context, struct flow_packet *p))
 {
     for (unsigned i = 0; i < FLOWS; i++) {
         struct flow *flow = &f->flow[i];
@@ -205,8 +221,8 @@ void flows_reroute(struct flows *f, cw_links (*links)(void *context, const struc
         while (node != NULL) {
             struct flow_packet *p = container_of(node, struct flow_packet, node);
             node = list_next(&flow->queue, node);
-            p->links = links(f->config.context, p) & CW_LINKS_ALL;
-            if (p->links == CW_LINKS_NONE) {
+            set_links(f->config.context, p);
+            if (p->links[FLOW_SHORTEST] == CW_LINKS_NONE) {
                 drop(f, p, FLOW_NO_WAY);
             }
         }
@@ -240,8 +256,10 @@ bool flows_valid(const struct flows *f)
         }
         CHECK(own == flow->bytes);
         bytes += own;
-        for (unsigned link = 0; link < CW_LINK_COUNT; link++) {
-            CHECK(list_is_linked(&flow->turn[link]) == (first != NULL && (first->links >> link & 1) != 0));
+        for (unsigned k = 0; k < TURNS; k++) {
+            unsigned way = k / CW_LINK_COUNT, link = k % CW_LINK_COUNT;
+            bool wants = first != NULL && (first->links[way] >> link & 1) != 0;
+            CHECK(list_is_linked(&flow->turn[way][link]) == wants);
         }
     }
     CHECK(bytes == f->bytes && packets == f->packets);

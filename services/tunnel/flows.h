@@ -13,6 +13,9 @@
  * signals are too few for each to keep its queue short.
  * What waits is within memory_most: beyond it, packets of the flow with most bytes are dropped, oldest first.
  *
+ * A packet may have longer ways beside its shortest ones. It is offered for these only while its flow has more than
+ * longer_above bytes waiting, so that what the shortest ways take at once goes by them.
+ *
  * Flows whose hashes are equal modulo FLOWS share a queue.
  */
 #ifndef SERVICES_TUNNEL_FLOWS_H
@@ -27,11 +30,17 @@
 
 enum { FLOWS = 1024 };
 
+/* Which ways a link is the first one of. */
+enum flow_way { FLOW_SHORTEST, FLOW_LONGER, FLOW_WAYS };
+
 /* A packet that waits; a member of the owner's own structure. */
 struct flow_packet {
-    /* The owner sets these: bytes that it takes in memory, and the links that it may leave by, at least one. */
+    /*
+     * The owner sets these: bytes that it takes in memory, and the links that it may leave by: first links of shortest
+     * ways, at least one, and of longer ones, which may be none.
+     */
     uint32_t bytes;
-    cw_links links;
+    cw_links links[FLOW_WAYS];
     /* Of the queue: */
     struct list_node node;
     cw_time since;
@@ -47,6 +56,7 @@ struct flows_config {
     size_t memory_most;
     struct codel_limits codel;
     cw_span mark_above; /* 0: CoDel alone decides */
+    size_t longer_above;
     /* Marks the packet, if it can be: true. */
     bool (*mark)(void *context, struct flow_packet *p);
     /* Takes a packet that is dropped. Must not call functions of this module. */
@@ -65,7 +75,7 @@ struct flows {
     struct flows_counts counts;
     struct flow *flow; /* FLOWS of them */
     /* By link: flows that had nothing to send before, and the others. */
-    struct list fresh[CW_LINK_COUNT], round[CW_LINK_COUNT];
+    struct list fresh[FLOW_WAYS][CW_LINK_COUNT], round[FLOW_WAYS][CW_LINK_COUNT];
     size_t bytes;
     uint32_t packets;
 };
@@ -78,14 +88,14 @@ void flows_close(struct flows *f);
 /* Takes a packet of the flow with that hash. It, or another one, may be dropped before this returns. */
 void flows_put(struct flows *f, uint64_t hash, struct flow_packet *p, cw_time now);
 
-/* The links that packets wait for. */
-cw_links flows_wanted(const struct flows *f);
+/* The links that packets wait for, as the first ones of such ways. */
+cw_links flows_wanted(const struct flows *f, enum flow_way way);
 
 /*
  * Borrows the packet whose turn it is on that link, with its first piece or its next one; NULL: none waits for the
  * link. Asked again with nothing in between, the answer is the same.
  */
-struct flow_packet *flows_next(struct flows *f, cw_link link, cw_time now);
+struct flow_packet *flows_next(struct flows *f, enum flow_way way, cw_link link, cw_time now);
 
 /*
  * So many bytes of the packet, which flows_next() gave, leave. Gives the packet back to the owner when all of it has
@@ -94,9 +104,10 @@ struct flow_packet *flows_next(struct flows *f, cw_link link, cw_time now);
 void flows_sent(struct flows *f, struct flow_packet *p, uint32_t bytes, bool all);
 
 /*
- * The ways have changed: asks for the links of each packet that waits; CW_LINKS_NONE, and it is dropped, FLOW_NO_WAY.
+ * The ways have changed: lets the owner set the links of each packet that waits; one that has no shortest way is
+ * dropped, FLOW_NO_WAY.
  */
-void flows_reroute(struct flows *f, cw_links (*links)(void *context, const struct flow_packet *p));
+void flows_reroute(struct flows *f, void (*set_links)(void *context, struct flow_packet *p));
 
 /* Bytes that wait in the queue of the flow with that hash. */
 size_t flows_waiting(const struct flows *f, uint64_t hash);

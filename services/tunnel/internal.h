@@ -10,6 +10,8 @@
 #include "services/tunnel/gateways.h"
 #include "services/tunnel/icmp.h"
 #include "services/tunnel/join.h"
+#include "services/tunnel/longer.h"
+#include "services/tunnel/many.h"
 #include "services/tunnel/neighbour.h"
 #include "services/tunnel/packet/cause.h"
 #include "services/tunnel/strands.h"
@@ -24,6 +26,7 @@ enum tunnel_count {
     COUNT_WRITTEN,
     COUNT_WRITTEN_BYTES,
     COUNT_PIECES_SENT,
+    COUNT_LONGER,
     COUNT_PIECES_CAME,
     COUNT_JOINED,
     COUNT_MARKED,
@@ -32,6 +35,9 @@ enum tunnel_count {
     COUNT_FULL,
     COUNT_CODEL,
     COUNT_DOOR,
+    COUNT_MANY_SENT,
+    COUNT_MANY_CAME,
+    COUNT_MANY_OVER,
     TUNNEL_COUNTS,
 };
 
@@ -51,6 +57,13 @@ struct tunnel {
     struct address_plan plan;
     cw_server self, servers;
     uint32_t mtu;
+    /* Bytes of a piece at most, as an IP packet: what one frame takes, way-points included. */
+    uint32_t room;
+    /* Longer paths, where they are asked for, and the ports whose connections may take them: without ranges all. */
+    bool spread;
+    struct longer *longer;
+    struct numbers longer_ports;
+    uint64_t longer_sent;
     /* Of this start: see head.h. */
     uint16_t life;
     /* The name of the door's device, for operators. */
@@ -60,6 +73,7 @@ struct tunnel {
     uint64_t dropped[TUNNEL_CAUSES];
     cw_histogram *lateness;
     struct icmp_rate rate;
+    struct many many;
     /* A server with other subnets was told of, and when. */
     bool unlike;
     cw_time unlike_at;
@@ -107,8 +121,8 @@ struct codel_limits leave_codel(const struct tunnel *t);
 CW_MUST_CHECK int leave_open(struct tunnel *t);
 void leave_close(struct tunnel *t);
 void leave_read(struct tunnel *t, const uint8_t *head, uint8_t *packet, size_t length);
-cw_packet *leave_next(struct tunnel *t, cw_link link);
-bool leave_peek(struct tunnel *t, cw_link link, cw_peek *out);
+cw_packet *leave_next(struct tunnel *t, enum flow_way kind, cw_link link);
+bool leave_peek(struct tunnel *t, enum flow_way kind, cw_link link, cw_peek *out);
 /* Links or servers have come or gone. */
 void leave_event(struct tunnel *t, const cw_event *ev);
 

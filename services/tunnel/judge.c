@@ -35,6 +35,16 @@ enum tunnel_cause judge_read(const struct address_plan *plan, cw_server self, co
     return TUNNEL_GOOD;
 }
 
+enum tunnel_cause judge_many(const struct address_plan *plan, cw_server from, const struct ip_packet *p)
+{
+    struct ip_address destination;
+    ip_destination(p, &destination);
+    if (!is_of(plan, p, from)) {
+        return TUNNEL_SOURCE;
+    }
+    return address_is_many(plan, &destination) ? TUNNEL_GOOD : TUNNEL_NOT_HERE;
+}
+
 enum tunnel_cause judge_came(const struct address_plan *plan, cw_server self, cw_server from, const struct ip_packet *p)
 {
     struct ip_address destination;

@@ -24,4 +24,7 @@ enum tunnel_cause judge_read(const struct address_plan *plan, cw_server self, co
 enum tunnel_cause judge_came(const struct address_plan *plan, cw_server self, cw_server from,
                              const struct ip_packet *p);
 
+/* Of a packet to many, which this server reads or which came from another one: TUNNEL_SOURCE, TUNNEL_NOT_HERE. */
+enum tunnel_cause judge_many(const struct address_plan *plan, cw_server from, const struct ip_packet *p);
+
 #endif

@@ -16,6 +16,8 @@
 /* Bytes that wait; and what TCP cannot do without when it speaks with every server: two segments each, and one more. */
 enum { QUEUED_USUAL = 4 * 1024 * 1024, QUEUED_MOST = 64 * 1024 * 1024, FRAMES_A_SERVER = 3 };
 enum { FRAMES_OF_TARGET = 4, INTERVAL_OF_TARGETS = 20 };
+/* What the shortest paths of a flow take at once, and longer ones are not to have: its links at their least. */
+enum { FRAMES_FOR_SHORTEST = 2 };
 /* What a packet's structure and a small block of memory cost beside its bytes. */
 enum { OVERHEAD = 512 };
 
@@ -25,6 +27,7 @@ struct waiting {
     struct cut cut;
     cw_server to;
     uint8_t strand;
+    bool longer; /* it may take longer paths */
     uint8_t bytes[];
 };
 
@@ -57,10 +60,12 @@ static cw_links links_to(const struct tunnel *t, cw_server to)
     return cw_links_to(t->s, cw_server_coord(t->s, to));
 }
 
-static cw_links links_of(void *context, const struct flow_packet *p)
+static void set_links(void *context, struct flow_packet *p)
 {
-    const struct waiting *w = container_of_const(p, struct waiting, flow);
-    return links_to(context, w->to);
+    struct tunnel *t = context;
+    struct waiting *w = container_of(p, struct waiting, flow);
+    p->links[FLOW_SHORTEST] = links_to(t, w->to);
+    p->links[FLOW_LONGER] = w->longer ? longer_links(t->longer, t->s, w->to) : CW_LINKS_NONE;
 }
 
 cw_span leave_target(const struct tunnel *t)
@@ -96,6 +101,7 @@ int leave_open(struct tunnel *t)
                                   .memory_most = memory_of(t),
                                   .codel = leave_codel(t),
                                   .mark_above = CW_NS(3 * leave_target(t).ns),
+                                  .longer_above = FRAMES_FOR_SHORTEST * cw_mtu(t->s),
                                   .mark = mark,
                                   .drop = dropped,
                                   .context = t};
@@ -126,7 +132,10 @@ void leave_close(struct tunnel *t)
 
 static void poll_links(struct tunnel *t)
 {
-    cw_poll_links(t->s, CW_PLACE_MAIN, flows_wanted(&t->flows));
+    cw_poll_links(t->s, CW_PLACE_MAIN, flows_wanted(&t->flows, FLOW_SHORTEST));
+    if (t->longer != NULL) {
+        cw_poll_links(t->s, CW_PLACE_BACKGROUND, flows_wanted(&t->flows, FLOW_LONGER));
+    }
 }
 
 void leave_event(struct tunnel *t, const cw_event *ev)
@@ -135,7 +144,7 @@ void leave_event(struct tunnel *t, const cw_event *ev)
         t->gone[cw_server_id(t->s, ev->server)] = cw_now(t->s);
     }
     gateways_look(&t->gateways, t->s, &t->plan);
-    flows_reroute(&t->flows, links_of);
+    flows_reroute(&t->flows, set_links);
     poll_links(t);
 }
 
@@ -208,7 +217,8 @@ static struct waiting *copy(struct tunnel *t, const struct ip_packet *p, const s
     struct ip_packet own = *p;
     memcpy(w->bytes, p->bytes, p->length);
     own.bytes = w->bytes;
-    if (cut_begin(&w->cut, &own, offload, t->mtu) != TUNNEL_GOOD) {
+    size_t segment = offload->gso_size == 0 ? p->length : (size_t)p->heads + offload->gso_size;
+    if (segment > t->mtu || cut_begin(&w->cut, &own, offload, t->room) != TUNNEL_GOOD) {
         free(w);
         refuse(t, TUNNEL_TOO_BIG, p, CW_SERVER_NONE);
         return NULL;
@@ -232,6 +242,17 @@ static void note_flow(struct tunnel *t, uint64_t hash, const struct ip_packet *p
     f->packets++;
     f->bytes += p->length;
     f->last = cw_now(t->s);
+}
+
+/* Longer paths are asked for, and for packets of this connection. */
+static bool may_go_longer(const struct tunnel *t, const struct ip_packet *p)
+{
+    if (t->longer == NULL || ip_checksum_at(p) == 0) {
+        return false;
+    }
+    const uint8_t *ports = p->bytes + p->ip_head;
+    const struct numbers *of = &t->longer_ports;
+    return of->ranges == 0 || numbers_has(of, get_be16(ports)) || numbers_has(of, get_be16(ports + 2));
 }
 
 void leave_read(struct tunnel *t, const uint8_t *head, uint8_t *packet, size_t length)
@@ -258,6 +279,10 @@ void leave_read(struct tunnel *t, const uint8_t *head, uint8_t *packet, size_t l
         return;
     }
     cause = judge_read(&t->plan, t->self, &p, &to);
+    if (cause == TUNNEL_MULTICAST) {
+        many_send(t, &p, &offload);
+        return;
+    }
     uint64_t hash = cause == TUNNEL_GOOD ? flow_hash(&p) : 0;
     if (cause == TUNNEL_GOOD && to == CW_SERVER_NONE) {
         to = gateways_pick(&t->gateways, hash);
@@ -276,27 +301,43 @@ void leave_read(struct tunnel *t, const uint8_t *head, uint8_t *packet, size_t l
     note_flow(t, hash, &p, to);
     w->to = to;
     w->strand = (uint8_t)((hash >> 32) % TUNNEL_STRANDS);
-    w->flow.links = links;
+    w->longer = may_go_longer(t, &p);
     w->flow.bytes = (uint32_t)length + OVERHEAD;
+    set_links(t, &w->flow);
     flows_put(&t->flows, hash, &w->flow, cw_now(t->s));
     poll_links(t);
 }
 
 /* ---- To a link --------------------------------------------------------------------------------------------------- */
 
-bool leave_peek(struct tunnel *t, cw_link link, cw_peek *out)
+/* The packet whose turn it is, and of a longer way the way. NULL: none. */
+static struct waiting *whose_turn(struct tunnel *t, enum flow_way kind, cw_link link, struct longer_way *way)
 {
-    struct flow_packet *p = flows_next(&t->flows, link, cw_now(t->s));
-    if (p == NULL) {
+    struct flow_packet *p = flows_next(&t->flows, kind, link, cw_now(t->s));
+    struct waiting *w = p == NULL ? NULL : container_of(p, struct waiting, flow);
+    way->waypoints = 0;
+    if (w == NULL || kind == FLOW_SHORTEST) {
+        return w;
+    }
+    /* NULL: servers on it have just gone, and leave_event() is about to be called. */
+    return longer_way(t->longer, t->s, w->to, link, way) ? w : NULL;
+}
+
+bool leave_peek(struct tunnel *t, enum flow_way kind, cw_link link, cw_peek *out)
+{
+    struct longer_way way;
+    struct waiting *w = whose_turn(t, kind, link, &way);
+    if (w == NULL) {
         return false;
     }
-    out->length = TUNNEL_HEAD_BYTES + cut_next_bytes(&container_of(p, struct waiting, flow)->cut);
-    out->since = p->since;
+    out->length = TUNNEL_HEAD_BYTES + cut_next_bytes(&w->cut) + longer_bytes(&way);
+    out->since = w->flow.since;
     return true;
 }
 
 /* The next piece as a packet of the torus that is addressed, without its number; NULL: it cannot be sent. */
-static cw_packet *make_packet(struct tunnel *t, const struct waiting *w, size_t length, int *rc)
+static cw_packet *make_packet(struct tunnel *t, const struct waiting *w, size_t length, const struct longer_way *way,
+                              int *rc)
 {
     cw_job job = cw_job_of(t->s);
     const cw_to to = {.kind = CW_TO_SERVER,
@@ -304,8 +345,9 @@ static cw_packet *make_packet(struct tunnel *t, const struct waiting *w, size_t 
                       .port = TUNNEL_PORT,
                       .server = cw_server_coord(t->s, w->to),
                       .process = w->to};
+    const cw_send_options options = {CW_SEND_INIT, .waypoints = way->waypoints, .waypoint = way->waypoint};
     cw_packet *p = cw_packet_new(t->s, length);
-    *rc = p == NULL ? -ENOMEM : cw_packet_address(t->s, p, &to, NULL);
+    *rc = p == NULL ? -ENOMEM : cw_packet_address(t->s, p, &to, way->waypoints > 0 ? &options : NULL);
     if (*rc < 0) {
         cw_packet_free(t->s, p);
         return NULL;
@@ -344,24 +386,26 @@ static void give_up(struct tunnel *t, struct waiting *w, int rc)
     free(w);
 }
 
-cw_packet *leave_next(struct tunnel *t, cw_link link)
+cw_packet *leave_next(struct tunnel *t, enum flow_way kind, cw_link link)
 {
-    for (struct flow_packet *p; (p = flows_next(&t->flows, link, cw_now(t->s))) != NULL;) {
+    struct longer_way way;
+    for (struct waiting *w; (w = whose_turn(t, kind, link, &way)) != NULL;) {
         int rc;
-        struct waiting *w = container_of(p, struct waiting, flow);
         size_t length = TUNNEL_HEAD_BYTES + cut_next_bytes(&w->cut);
-        cw_packet *packet = make_packet(t, w, length, &rc);
+        cw_packet *packet = make_packet(t, w, length, &way, &rc);
         if (packet == NULL) {
             give_up(t, w, rc);
             continue;
         }
         fill(t, w, packet);
         bool all = cut_next_bytes(&w->cut) == 0;
-        flows_sent(&t->flows, p, (uint32_t)length, all);
+        flows_sent(&t->flows, &w->flow, (uint32_t)length, all);
         if (all) {
             free(w);
         }
         cw_counter_add(t->count[COUNT_PIECES_SENT], 1);
+        cw_counter_add(t->count[COUNT_LONGER], kind == FLOW_LONGER);
+        t->longer_sent += kind == FLOW_LONGER;
         return packet;
     }
     return NULL;

@@ -20,6 +20,7 @@ static const struct metric counts[TUNNEL_COUNTS] = {
     [COUNT_WRITTEN] = {"written", "Packets given to programs on this server."},
     [COUNT_WRITTEN_BYTES] = {"written_bytes", "Bytes of the packets given to programs on this server."},
     [COUNT_PIECES_SENT] = {"pieces_sent", "Pieces sent to other servers."},
+    [COUNT_LONGER] = {"longer", "Pieces sent by a path that is not a shortest one (the option spread)."},
     [COUNT_PIECES_CAME] = {"pieces_came", "Pieces that came from other servers."},
     [COUNT_JOINED] = {"joined", "Pieces that were added to a packet, the first one of each included."},
     [COUNT_MARKED] = {"marked", "Pieces that waited too long on their way, and whose packets say so (ECN)."},
@@ -29,6 +30,9 @@ static const struct metric counts[TUNNEL_COUNTS] = {
     [COUNT_FULL] = {"full", "Packets dropped because the queues were full, or there was no memory."},
     [COUNT_CODEL] = {"codel", "Packets dropped because their flow's queue did not empty, and could not be marked."},
     [COUNT_DOOR] = {"door", "Packets for programs on this server that the device did not take."},
+    [COUNT_MANY_SENT] = {"many_sent", "Packets to many (multicast, broadcast) sent to all servers of the network."},
+    [COUNT_MANY_CAME] = {"many_came", "Packets to many that came from other servers."},
+    [COUNT_MANY_OVER] = {"many_over", "Packets to many dropped here: above 1,000 a second, or no room to send them."},
 };
 
 void tunnel_drop(struct tunnel *t, enum tunnel_cause cause)
@@ -111,6 +115,8 @@ static void detach(struct tunnel *t)
 {
     if (t->attached) {
         cw_poll_links(t->s, CW_PLACE_MAIN, CW_LINKS_NONE);
+        cw_poll_links(t->s, CW_PLACE_BACKGROUND, CW_LINKS_NONE);
+        many_close(t);
         leave_close(t);
         come_close(t);
         free(t->neighbours);
@@ -151,8 +157,10 @@ static int api_attach(cw_svc *s, const struct tunnel_door *door)
     if (rc < 0) {
         free(t->neighbours);
         t->neighbours = NULL;
+        return rc;
     }
-    return rc;
+    many_open(t);
+    return 0;
 }
 
 static void api_read(cw_svc *s, const uint8_t *head, uint8_t *packet, size_t length)
@@ -177,10 +185,10 @@ static const struct tunnel_api api = {sizeof api, api_place, api_attach, api_rea
 
 static int read_mtu(cw_svc *s, struct tunnel *t)
 {
-    uint32_t most = (uint32_t)cw_mtu(s) - TUNNEL_HEAD_BYTES;
+    uint32_t most = (uint32_t)cw_mtu(s) - TUNNEL_HEAD_BYTES - (t->spread ? LONGER_BYTES : 0);
     const char *text = cw_option(s, "mtu");
     char *end;
-    t->mtu = most;
+    t->mtu = t->room = most;
     if (text == NULL || strcmp(text, "auto") == 0) {
         return 0;
     }
@@ -227,6 +235,23 @@ static int read_plan(cw_svc *s, struct tunnel *t)
     return refuse_setting(s, option, given != NULL ? given : ADDRESS_SUBNET, why);
 }
 
+/* "shortest"; or "disjoint", and then ports. */
+static int read_spread(cw_svc *s, struct tunnel *t)
+{
+    static const char word[] = "disjoint";
+    const char *text = cw_option(s, "spread"), *ports = text != NULL ? text + strlen(word) : NULL;
+    if (text == NULL || strcmp(text, "shortest") == 0) {
+        return 0;
+    }
+    bool good = strncmp(text, word, strlen(word)) == 0 && (*ports == '\0' || *ports == ' ');
+    if (!good || (*ports != '\0' && numbers_read(ports, UINT16_MAX + 1, &t->longer_ports) < 0)) {
+        return refuse_setting(s, "spread", text,
+                              "shortest, disjoint, or disjoint and ports of connections, for example 'disjoint 873'");
+    }
+    t->spread = true;
+    return 0;
+}
+
 /* What it means is the door's. */
 static int read_flag(cw_svc *s, const char *name)
 {
@@ -247,11 +272,11 @@ static int open_service(cw_svc *s, void *state)
     t->device = t->device != NULL ? t->device : TUNNEL_DEVICE;
     int rc = read_flag(s, "force");
     rc = rc < 0 ? rc : read_flag(s, "ethernet");
+    rc = rc < 0 ? rc : many_read(s, &t->many);
     rc = rc < 0 ? rc : read_plan(s, t);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = read_mtu(s, t);
+    rc = rc < 0 ? rc : read_spread(s, t);
+    rc = rc < 0 ? rc : read_mtu(s, t);
+    rc = rc < 0 || !t->spread ? rc : longer_open(&t->longer, s);
     if (rc < 0) {
         return rc;
     }
@@ -267,8 +292,10 @@ static int open_service(cw_svc *s, void *state)
 
 static void close_service(cw_svc *s, void *state)
 {
+    struct tunnel *t = state;
     (void)s;
-    detach(state);
+    detach(t);
+    longer_close(t->longer);
 }
 
 static cw_verdict on_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *rx)
@@ -291,20 +318,24 @@ static void on_event(cw_svc *s, void *state, const cw_event *ev)
     }
 }
 
+/* What goes by longer paths is in the background: a link is for others, too, and it is to be idle. */
+static enum flow_way way_of(cw_place place)
+{
+    return place == CW_PLACE_BACKGROUND ? FLOW_LONGER : FLOW_SHORTEST;
+}
+
 static cw_packet *next_packet(cw_svc *s, void *state, cw_place place, cw_link link)
 {
     struct tunnel *t = state;
     (void)s;
-    (void)place;
-    return t->attached ? leave_next(t, link) : NULL;
+    return t->attached ? leave_next(t, way_of(place), link) : NULL;
 }
 
 static bool peek_packet(cw_svc *s, void *state, cw_place place, cw_link link, cw_peek *out)
 {
     struct tunnel *t = state;
     (void)s;
-    (void)place;
-    return t->attached && leave_peek(t, link, out);
+    return t->attached && leave_peek(t, way_of(place), link, out);
 }
 
 static int on_command(cw_svc *s, void *state, cw_request *r, int argc, const char *const *argv)
@@ -319,6 +350,7 @@ const cw_service tunnel_service = {
     .version = "1",
     .job = TUNNEL_JOB,
     .state_size = sizeof(struct tunnel),
+    .background = true,
     .mark_after = CW_MS(1),
     .open = open_service,
     .close = close_service,

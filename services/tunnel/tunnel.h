@@ -10,8 +10,9 @@
  *
  * Options, as of cw_option(): subnet (10.64.0.0/12), subnet6 (a /48 that follows from the cluster, the dims and the
  * job), cluster (the daemon gives its own where the file says nothing; 0 where there is no daemon), mtu (what one frame
- * takes, or less), servers, gateway_servers and gateway_for (address.h), gateway_device (for whoever makes rules of
- * it), device, ethernet, netns and force (the door's).
+ * takes, or less), spread (shortest; or disjoint, and ports: longer.h), multicast (many.h), servers, gateway_servers
+ * and gateway_for (address.h), gateway_device (for whoever makes rules of it), device, ethernet, netns and force (the
+ * door's).
  */
 #ifndef SERVICES_TUNNEL_TUNNEL_H
 #define SERVICES_TUNNEL_TUNNEL_H

@@ -6,6 +6,7 @@
 #include "services/loader.h"
 #include "simulator/check.h"
 #include "simulator/cwsim/capture.h"
+#include "simulator/cwsim/slow.h"
 #include "simulator/cwsim/tell.h"
 #include "simulator/cwsim/trial.h"
 #include "simulator/cwsim/watchdog.h"
@@ -20,6 +21,7 @@ struct player {
     const struct play_options *options;
     struct trial trial;
     struct capture *capture;
+    struct slow slow; /* where there are modules */
     struct tell *tells;
     struct loader_module module[SCENARIO_SERVICES_MAX];
     struct world_service services[TRIAL_SERVICES + SCENARIO_SERVICES_MAX];
@@ -323,39 +325,41 @@ static int load_services(struct player *p, struct world_config *config)
 
 /* ---- Services that take long by the wall clock ------------------------------------------------------------------- */
 
-static int64_t read_wall(void *context)
-{
-    (void)context;
-    return (int64_t)(progress_seconds() * 1e9);
-}
-
-/* In the simulator no time passes in an upcall; in a daemon the server stands still meanwhile. */
 static void on_slow(void *context, const struct node *n, const char *service, const char *upcall, cw_span held)
 {
-    const struct player *p = context;
+    struct player *p = context;
     const struct world *w = p->trial.world;
-    char server[TORUS_TEXT], lasted[QUANTITY_TEXT], dead[QUANTITY_TEXT];
+    char server[TORUS_TEXT];
     torus_format(torus_coord(world_torus(w), node_self(n)), server);
-    quantity_span_format(held.ns >= CW_MS(1).ns ? CW_MS(cw_span_ms(held)) : held, lasted);
-    quantity_span_format(p->s->config.node.timers.dead, dead);
-    fprintf(
-        p->options->errors,
-        "service %s held the thread for %s of the wall clock in %s, on server %s, at %.9f s: neighbours of a daemon "
-        "count it out after %s (timers.dead); work above some 10 us goes to cw_offload()\n",
-        service, lasted, upcall, server, (double)world_now(w).ns / 1e9, dead);
+    (void)slow_tell(&p->slow, service, upcall, server, world_now(w), held);
+}
+
+static int64_t read_wall(void *context)
+{
+    struct player *p = context;
+    return slow_read(&p->slow);
 }
 
 /* Only where somebody's own service runs: reading the clock around each upcall takes time. */
 static void meter_services(struct player *p, struct world_config *config)
 {
     if (p->modules > 0) {
-        config->meter = (struct node_meter){p, read_wall, on_slow, {config->node.timers.dead.ns / 2}};
+        slow_begin(&p->slow, p->options->errors, config->node.timers.dead);
+        config->meter = (struct node_meter){p, read_wall, on_slow, p->slow.limit};
+    }
+}
+
+static void meter_end(struct player *p)
+{
+    if (p->modules > 0) {
+        slow_end(&p->slow);
     }
 }
 
 static void play_in_world(struct player *p, const struct world_config *config, struct play_result *out)
 {
     if (trial_open(&p->trial, config, p->options->command, p->options->quiet, p->options->errors) < 0) {
+        meter_end(p);
         return;
     }
     bool guarded = p->modules > 0 && p->options->watchdog.ns > 0;
@@ -365,6 +369,7 @@ static void play_in_world(struct player *p, const struct world_config *config, s
     }
     watchdog_close(watchdog);
     trial_close(&p->trial);
+    meter_end(p);
     int rc = capture_close(p->capture);
     if (rc < 0) {
         fprintf(p->options->errors, "cwsim: %s: %s\n", p->options->capture, strerror(-rc));

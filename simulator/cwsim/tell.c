@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/cwsim/tell.h"
 
+#include "base/nearest.h"
 #include "services/table.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 static struct report *row_of(struct tell *t)
 {
     if (t->row == NULL) {
         t->row = report_open(NULL);
-        report_real(t->row, "asked_ms", (double)t->what->at.ns / 1e6);
+        report_real(t->row, "at_ms", (double)t->what->at.ns / 1e6);
         report_text(t->row, "asked", t->text);
         report_text(t->row, "service", t->what->service);
     }
@@ -57,12 +59,32 @@ static const cw_service *table_of(const struct world *w, const char *service)
     return NULL;
 }
 
+static const char *nth_service(const void *context, size_t i)
+{
+    const struct world_config *c = context;
+    return c->services[i].table->name;
+}
+
+/* In the words of a daemon (daemon/commands). */
+static void say_none(const struct world_config *c, const char *service, char why[static TABLE_REFUSAL])
+{
+    const char *near = nearest_name(service, strlen(service), nth_service, c, c->service_count);
+    snprintf(why, TABLE_REFUSAL, "no service '%.40s' runs here%s%s%s", service, near != NULL ? "; did you mean " : "",
+             near != NULL ? near : "", near != NULL ? "?" : "");
+}
+
 static void happen(struct world *w, void *arg)
 {
     struct tell *t = arg;
     char why[TABLE_REFUSAL];
     const cw_service *table = table_of(w, t->what->service);
-    if (table != NULL && table_accepts(table, world_torus(w), t->argc, t->argv, why) < 0) {
+    if (table == NULL) {
+        say_none(world_config(w), t->what->service, why);
+        on_text(t, "error", why);
+        on_done(t, -ENOENT);
+        return;
+    }
+    if (table_accepts(table, world_torus(w), t->argc, t->argv, why) < 0) {
         on_text(t, "error", why); /* as a daemon says it */
         on_done(t, -EINVAL);
         return;

@@ -2,6 +2,7 @@
 /* cmd_rescale.c - other timers for a lab that runs: all its daemons end, and begin again with them. */
 #include "testbed/cwlab/command.h"
 #include "testbed/cwlab/converge.h"
+#include "testbed/cwlab/explain.h"
 #include "testbed/cwlab/scale.h"
 
 #include <stdlib.h>
@@ -81,7 +82,11 @@ static int rescale(const struct program_command *self, struct lab *lab, const st
     char factor[24], others[32];
     uint32_t started = 0;
     double wanted = scale_wanted();
-    uint64_t scale = ways->scale != 0 ? ways->scale : scale_now(lab, wanted), before = lab->scale;
+    struct explain e = {0};
+    if (ways->scale == 0) {
+        (void)explain_look(&e, lab);
+    }
+    uint64_t scale = ways->scale != 0 ? ways->scale : explain_scale(&e, lab, wanted), before = lab->scale;
     lab_set_timers(lab, lab->fast, scale);
     if (lab->driver == LAB_NETNS && scale == before) {
         return tell(self, lab, ways, wanted, 0);

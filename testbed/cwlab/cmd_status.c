@@ -228,10 +228,11 @@ static void sum_up(struct look *look)
     }
     look->wanted = look->lab->driver == LAB_PROCESS ? 0 : scale_wanted();
     look->needed = scale_now(look->lab, look->wanted);
+    uint64_t needed = explain_scale(e, look->lab, look->wanted);
     report_flag(look->report, "before_others", look->lab->hurries);
     report_text(look->report, "timers", timers_of(look->lab, timers));
     report_integer(look->report, "timers_scale", (int64_t)look->lab->scale);
-    report_integer(look->report, "timers_scale_now", (int64_t)look->needed);
+    report_integer(look->report, "timers_scale_now", (int64_t)needed);
 }
 
 /* True when neighbours count out a server that is silent for so long, or may do so. */
@@ -382,8 +383,8 @@ static void tell_apart(const struct look *look)
     if (look->know < look->seen && !explained && !explain_is_starved(e)) {
         fprintf(stderr,
                 "daemons have waited %.0f %% of their lives for a processor; where that is why, longer timers help: "
-                "cwlab up --scale %lu\nlogs: %s/*.log\n",
-                e->waited * 100, (unsigned long)look->lab->scale * 2, lab_data_folder(look->lab));
+                "cwlab rescale --name %s --scale %lu\nlogs: %s/*.log\n",
+                e->waited * 100, look->lab->name, (unsigned long)look->lab->scale * 2, lab_data_folder(look->lab));
     }
 }
 

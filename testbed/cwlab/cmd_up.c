@@ -404,15 +404,15 @@ static int bring_up(const struct program_command *self, struct lab *lab, const s
     struct launch l;
     char why[LAB_WHY], timers[SCALE_TEXT];
     bool cleaned;
-    if (lab->scale > 1 && !c->quiet) {
-        fprintf(stderr, "cwlab up: timers are longer: %s\n",
-                scale_describe(lab, scale_processors(), c->wanted, timers));
-    }
     int rc = launch_begin(&l, lab, &cleaned, why);
     if (cleaned) {
         fprintf(stderr, "cwlab up: removed what a dead lab '%s' had left\n", lab->name);
     }
     if (rc == 0) {
+        if (lab->scale > 1 && !c->quiet) {
+            fprintf(stderr, "cwlab up: timers are longer: %s\n",
+                    scale_describe(lab, scale_processors(), c->wanted, timers));
+        }
         rc = launch_wait(&l, show_building, &show, why);
     }
     hide(&show);

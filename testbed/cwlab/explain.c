@@ -104,6 +104,13 @@ bool explain_is_starved(const struct explain *e)
     return e->timed > 0 && e->seconds >= YOUNG_S && e->waited * 100 >= STARVED_PERCENT;
 }
 
+uint64_t explain_scale(const struct explain *e, const struct lab *lab, double wanted)
+{
+    uint64_t now = scale_now(lab, wanted), longer = explain_is_starved(e) ? lab->scale * 2 : 0;
+    uint64_t scale = now > longer ? now : longer;
+    return scale < SCALE_MOST ? scale : SCALE_MOST;
+}
+
 /* Where the last line begins that says in what the daemon crashed, or was ended; NULL: none does. */
 static const char *crash_line(const char *text)
 {
@@ -184,6 +191,24 @@ static void tell_dead(const struct explain *e, const struct lab *lab, FILE *out)
     }
 }
 
+/* A lab that goes, or is one process, gets other timers by coming up again. */
+static void tell_starved(const struct explain *e, const struct lab *lab, FILE *out)
+{
+    char longer[LAB_NAME + 64];
+    if (e->goes || lab->driver == LAB_PROCESS) {
+        snprintf(longer, sizeof longer, "cwlab up --scale %lu", (unsigned long)lab->scale * 2);
+    } else {
+        snprintf(longer, sizeof longer, "cwlab rescale --name %s --scale %lu", lab->name,
+                 (unsigned long)lab->scale * 2);
+    }
+    fprintf(out,
+            "too little processor time: daemons have waited %.0f %% of their lives for a processor (%.0f processes "
+            "want one now, there %s %u).\n"
+            "Let other work end, take fewer servers, or longer timers (%s), or --driver process%s\n",
+            e->waited * 100, e->load, e->processors == 1 ? "is" : "are", e->processors, longer,
+            lab->hurries ? "" : "; root's daemons run before other work");
+}
+
 void explain_tell(const struct explain *e, const struct lab *lab, FILE *out)
 {
     if (e->dead > 0) {
@@ -193,13 +218,7 @@ void explain_tell(const struct explain *e, const struct lab *lab, FILE *out)
         fprintf(out, "%u daemon%s paused\n", e->paused, e->paused == 1 ? " is" : "s are");
     }
     if (explain_is_starved(e)) {
-        fprintf(
-            out,
-            "too little processor time: daemons have waited %.0f %% of their lives for a processor (%.0f processes "
-            "want one now, there %s %u).\n"
-            "Let other work end, take fewer servers, or longer timers (cwlab up --scale %lu), or --driver process%s\n",
-            e->waited * 100, e->load, e->processors == 1 ? "is" : "are", e->processors, (unsigned long)lab->scale * 2,
-            lab->hurries ? "" : "; root's daemons run before other work");
+        tell_starved(e, lab, out);
     }
     if (!e->goes && (e->dead > 0 || explain_is_starved(e))) {
         fprintf(out, "logs: %s/*.log\n", lab_data_folder(lab));

@@ -38,6 +38,11 @@ bool explain_look(struct explain *e, const struct lab *lab);
 /* True when daemons wait so much that hellos come late. False in the first seconds, when all begin at once. */
 bool explain_is_starved(const struct explain *e);
 /*
+ * How many times as long timers this lab needs now: what scale_now() says of a machine where so many processes want a
+ * processor or, where its daemons wait too much all the same, twice what it has.
+ */
+uint64_t explain_scale(const struct explain *e, const struct lab *lab, double wanted);
+/*
  * Writes some lines: which daemons are dead and how to mend that, with the end of the log of one that died by itself
  * (of one that crashed: from the line that says in what); whether there are too few processors, and what to do about
  * it; where the logs are. Nothing when nothing is wrong.

@@ -5,7 +5,7 @@
  * bytes each, beside the bound that the links set and the paper's figure; without order and without ECN; and the queue
  * that stands where a link is full.
  *
- *   bench_tunnel [--smoke] [PART...]   parts: steady, fixed, large, queue; without any: all but
+ *   bench_tunnel [--smoke] [PART...]   parts: steady, fixed, large, queue, longer; without any: all but
  *                                      large, which takes 12 GB and a quarter of an hour
  */
 #include "base/bytes.h"
@@ -17,15 +17,15 @@
 #include "services/tunnel/tunnel.h"
 #include "simulator/world.h"
 #include "tcp_model.h"
+#include "tunnel_turns.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { JOB = 1300, HEADS = 52, PORT = 5000, INBOX = 64, FRAME = 9000, ACK_BYTES = 8 };
+enum { JOB = 1300, HEADS = 52, PORT = 5000, FRAME = 9000, ACK_BYTES = 8 };
 enum { PACKET_MOST = HEADS + TCP_BURST * FRAME, ECE = 0x40, CWR = 0x80, ACK = 0x10 };
-static const cw_span turn = CW_US(20);
 
 /* What a part asks for. */
 struct task {
@@ -34,25 +34,16 @@ struct task {
     unsigned flows;    /* from server 0 to server 1, instead of all to all; 0: all to all */
     bool deaf;         /* no ECN */
     bool unordered;    /* pieces leave strands as they come */
+    bool longer;       /* spread = disjoint */
     uint64_t bits_per_second;
     cw_span tick;
 };
 
-struct inbox {
-    struct inbox *next;
-    uint8_t head[TUNNEL_VNET_BYTES];
-    size_t length;
-    uint8_t bytes[];
-};
-
 /* The programs of a server. */
 struct load {
-    cw_svc *s, *tunnel;
-    const struct tunnel_api *api;
-    struct tunnel_place place;
+    cw_svc *s;
+    struct tunnel_turns door;
     cw_server self;
-    bool turning, flush;
-    struct inbox *first, **last;
 };
 
 /* One end of a connection, for what the model sends. */
@@ -110,7 +101,7 @@ static void send_packet(struct load *l, unsigned flow, bool answer, uint32_t seq
     cw_server to = answer ? from_of(flow) : to_of(flow);
     uint8_t *ip = packet, *tcp = packet + IP4_HEAD, head[TUNNEL_VNET_BYTES];
     uint16_t port = (uint16_t)(PORT + (task.flows != 0 ? flow : 0));
-    uint32_t own = get_be32(l->place.own4.b), length = HEADS + payload;
+    uint32_t own = get_be32(l->door.place.own4.b), length = HEADS + payload;
     memset(ip, 0, HEADS);
     ip[0] = 0x45;
     ip[1] = task.deaf || answer ? 0 : ECN_ECT0; /* as Linux: acknowledgements are not ECT */
@@ -140,7 +131,7 @@ static void send_packet(struct load *l, unsigned flow, bool answer, uint32_t seq
         abort();
     }
     vnet_write(&p, &(struct offload){true, payload > segment ? (uint16_t)segment : 0}, head);
-    l->api->read(l->tunnel, head, packet, length);
+    l->door.api->read(l->door.tunnel, head, packet, length);
 }
 
 static void send_data(void *context, uint32_t at, uint32_t count, bool reduced)
@@ -167,14 +158,16 @@ static void note_whole(const struct load *l)
     pending--;
 }
 
-static void take(struct load *l, const struct inbox *in)
+static void take(void *context, const uint8_t *head, uint8_t *bytes, size_t length)
 {
+    struct load *l = context;
     struct ip_packet p;
-    if (ip_read(in->bytes, in->length, &p) != TUNNEL_GOOD || !ip_is_tcp(&p)) {
+    (void)head;
+    if (ip_read(bytes, length, &p) != TUNNEL_GOOD || !ip_is_tcp(&p)) {
         return; /* ICMP of the tunnel */
     }
-    const uint8_t *tcp = in->bytes + p.ip_head;
-    cw_server other = (get_be32(in->bytes + 12) + 256 * l->self - get_be32(l->place.own4.b)) / 256;
+    const uint8_t *tcp = bytes + p.ip_head;
+    cw_server other = (get_be32(bytes + 12) + 256 * l->self - get_be32(l->door.place.own4.b)) / 256;
     uint32_t payload = (uint32_t)(p.length - p.heads);
     bool answer = payload == 0;
     struct end e = {l, flow_of(answer ? l->self : other, answer ? other : l->self, get_be16(tcp))};
@@ -186,63 +179,14 @@ static void take(struct load *l, const struct inbox *in)
         return;
     }
     bool had = c->expected < c->total;
-    tcp_data_came(c, get_be32(tcp + TCP_SEQUENCE) / segment, payload / segment, ip_ecn(in->bytes) == ECN_CE,
+    tcp_data_came(c, get_be32(tcp + TCP_SEQUENCE) / segment, payload / segment, ip_ecn(bytes) == ECN_CE,
                   (tcp[TCP_FLAGS] & CWR) != 0, &to, now);
     if (had && c->expected == c->total) {
         note_whole(l);
     }
 }
 
-/* ---- The door ---------------------------------------------------------------------------------------------------- */
-
-static void on_turn(cw_svc *s, void *state, void *arg)
-{
-    struct load *l = state;
-    (void)s;
-    (void)arg;
-    l->turning = false;
-    if (l->flush) {
-        l->flush = false;
-        l->api->flush(l->tunnel);
-    }
-    struct inbox *in = l->first;
-    l->first = NULL;
-    l->last = &l->first;
-    while (in != NULL) {
-        struct inbox *next = in->next;
-        take(l, in);
-        free(in);
-        in = next;
-    }
-}
-
-static void turn_soon(struct load *l)
-{
-    if (!l->turning) {
-        l->turning = cw_timer_start(l->s, turn, on_turn, NULL) != NULL;
-    }
-}
-
-static bool door_write(void *context, const uint8_t *head, const uint8_t *bytes, size_t length)
-{
-    struct load *l = context;
-    struct inbox *in = malloc(sizeof *in + length);
-    in->next = NULL;
-    in->length = length;
-    memcpy(in->head, head, sizeof in->head);
-    memcpy(in->bytes, bytes, length);
-    *l->last = in;
-    l->last = &in->next;
-    turn_soon(l);
-    return true;
-}
-
-static void door_flush(void *context)
-{
-    struct load *l = context;
-    l->flush = true;
-    turn_soon(l);
-}
+/* ---- Ticks ------------------------------------------------------------------------------------------------------- */
 
 static void tick_one(struct load *l, unsigned flow, cw_time now)
 {
@@ -284,15 +228,8 @@ static int load_open(cw_svc *s, void *state)
     struct load *l = state;
     l->s = s;
     l->self = cw_server_id(s, cw_self(s));
-    l->last = &l->first;
-    l->api = cw_find(s, TUNNEL_NAME, TUNNEL_API_VERSION, &l->tunnel);
-    if (l->api == NULL) {
-        return -ENOENT;
-    }
-    l->api->place(l->tunnel, &l->place);
-    segment = l->place.mtu - HEADS;
-    const struct tunnel_door door = {.udp = true, .write = door_write, .flush_soon = door_flush, .context = l};
-    int rc = l->api->attach(l->tunnel, &door);
+    int rc = tunnel_turns_open(&l->door, s, take, l);
+    segment = l->door.place.mtu - HEADS;
     return rc < 0 ? rc : cw_timer_start(s, task.tick, on_tick, NULL) != NULL ? 0 : -ENOMEM;
 }
 
@@ -300,12 +237,7 @@ static void load_close(cw_svc *s, void *state)
 {
     struct load *l = state;
     (void)s;
-    (void)!l->api->attach(l->tunnel, NULL);
-    while (l->first != NULL) {
-        struct inbox *next = l->first->next;
-        free(l->first);
-        l->first = next;
-    }
+    tunnel_turns_close(&l->door);
 }
 
 static cw_verdict on_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *rx)
@@ -321,6 +253,13 @@ static const cw_service load_service = {
     CW_SERVICE_INIT,   .name = "load",      .version = "1",         .job = JOB, .state_size = sizeof(struct load),
     .open = load_open, .close = load_close, .on_packet = on_packet,
 };
+
+static const char *option(void *context, const char *service, const char *name)
+{
+    (void)context;
+    bool spread = strcmp(service, TUNNEL_NAME) == 0 && strcmp(name, "spread") == 0;
+    return spread && task.longer ? "disjoint" : NULL;
+}
 
 /* ---- Worlds ------------------------------------------------------------------------------------------------------ */
 
@@ -346,6 +285,7 @@ static void open_world(void)
     config.node.bits_per_second = task.bits_per_second;
     config.services = services;
     config.service_count = 2;
+    config.option = option;
     config.grants = grants;
     config.grant_count = 1;
     config.packets_max = servers() * 4096;
@@ -582,12 +522,54 @@ static void part_queue(void)
     }
 }
 
+/* ---- Longer paths ------------------------------------------------------------------------------------------------ */
+
+/* One flow between neighbours of a quiet torus, which has one shortest path, and five longer ones. */
+static void one_flow(bool longer, uint64_t megabits, double goal)
+{
+    task = (struct task){.dims = cube,
+                         .segments = UINT32_MAX,
+                         .flows = 1,
+                         .longer = longer,
+                         .bits_per_second = megabits * 1000 * 1000,
+                         .tick = CW_MS(1)};
+    open_world();
+    run(smoke ? CW_MS(50) : CW_MS(2000));
+    uint32_t had = model[0].expected;
+    struct tcp_counts before = counts();
+    cw_span span = smoke ? CW_MS(50) : CW_MS(4000);
+    run(span);
+    double rate = (double)(model[0].expected - had) * 8 * segment / (double)span.ns * 1e3;
+    printf("one flow between neighbours, links of %4llu Mb/s, %s: %.1f Mb/s", (unsigned long long)megabits,
+           longer ? "spread = disjoint" : "shortest paths   ", rate);
+    if (goal > 0) {
+        printf(" (goal %.0f%s)", goal, rate >= goal ? "" : ", missed");
+    }
+    printf("; %llu sent again, %llu time-outs, round trip %.0f us\n",
+           (unsigned long long)(counts().again - before.again),
+           (unsigned long long)(counts().timeouts - before.timeouts), mean_trip_us());
+    fflush(stdout);
+    close_world();
+}
+
+static void part_longer(void)
+{
+    one_flow(false, 20, 0);
+    one_flow(true, 20, 100);
+    one_flow(false, 1000, 0);
+    one_flow(true, 1000, 0);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(void);
-    } parts[] = {{"steady", part_steady}, {"fixed", part_fixed}, {"large", part_large}, {"queue", part_queue}};
+    } parts[] = {{"steady", part_steady},
+                 {"fixed", part_fixed},
+                 {"large", part_large},
+                 {"queue", part_queue},
+                 {"longer", part_longer}};
     int at = 1;
     smoke = argc > 1 && strcmp(argv[1], "--smoke") == 0;
     at += smoke;

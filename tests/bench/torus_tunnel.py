@@ -5,11 +5,14 @@ neighbours  between two neighbours over cables without a rate, beside the kernel
             that does the same (tunnel_bare: a tun, the same cut and join, a packet socket); with what daemons and that
             program take of the processors for a GB, and the round trip of a ping
 hops        over three hops in 27 servers whose cables have 20 Mb/s, beside the kernel's route, which is one path
+longer      between two neighbours of 27 servers whose cables have 20 Mb/s, by six paths (spread = disjoint), beside the
+            kernel's route, which is one cable
 memory      what the tunnel adds to a daemon of 27 at rest, each having spoken with all others once
 
-The first two are iperf3's figures at the receiver. Needs iperf3, ping and iproute2.
+The first three are iperf3's figures at the receiver. Needs iperf3, ping and iproute2.
 """
 
+import glob
 import json
 import os
 import re
@@ -23,7 +26,7 @@ import torus_kit
 from torus_cache import Network
 from torus_kit import LIMIT_S, SKIP, Lab, median, memory, options, program, rounds, smoke, table, title
 
-PARTS = ["neighbours", "hops", "memory"]
+PARTS = ["neighbours", "hops", "longer", "memory"]
 PORT, MTU = "5301", 8944
 PATIENT = ("--tunnel", "--scale", "10")  # long timers: no bench here depends on how soon a death is noticed
 RATE_MBIT = 20
@@ -151,6 +154,44 @@ def hops():
         listens.process.kill()
 
 
+def begin_with(lab, name, old, new):
+    """The server's daemon starts anew with another text in its configuration."""
+    conf, = glob.glob(os.path.join(lab.folder, "**", f"{name}.conf"), recursive=True)
+    with open(conf, encoding="ascii") as file:
+        text = file.read()
+    if old not in text:
+        raise RuntimeError(f"{conf} has no {old}")
+    lab.cwlab("fail", name)
+    with open(conf, "w", encoding="ascii") as file:
+        file.write(text.replace(old, new))
+    lab.cwlab("restore", name)
+
+
+def longer():
+    seconds, goal = smoke((1, 10), (10, 100))
+    with Lab("3x3x3", "--rate", f"{RATE_MBIT}mbit", *PATIENT) as lab:
+        for name in "0,0,0", "1,0,0":
+            begin_with(lab, name, 'service "ip" { }', 'network "ip" { spread = disjoint; }')
+        for name in "0,0,0", "1,0,0":
+            lab.again(name)
+        network = Network(lab, (3, 3, 3))  # not before: a daemon refuses to start beside routes into its subnet
+        near, far = lab["0,0,0"], lab["1,0,0"]
+        end = time.monotonic() + LIMIT_S
+        while subprocess.run(near.inside("ping", "-q", "-c", "1", "-W", "1", "10.64.9.1"), check=False,
+                             capture_output=True).returncode != 0:
+            if time.monotonic() > end:
+                raise RuntimeError("the servers do not see each other again")
+        listens = Server(far)
+        flows = rounds(*(lambda a=address: flow(near, a, seconds)
+                         for address in ("10.64.9.1", network.address((1, 0, 0)))))
+        title(f"one flow between neighbours of 27, cables of {RATE_MBIT} Mb/s (goal {goal} Mb/s)")
+        mbit = [median(result, "mbit") for result in flows]
+        table(["", "Mb/s", "of the kernel's", "sent again"],
+              [[name, rate, rate / mbit[1], median(result, "again")]
+               for name, result, rate in zip(("tunnel, six paths", "kernel's route, one cable"), flows, mbit)])
+        listens.process.kill()
+
+
 def memory_at_rest():
     goal, own = 2.0, {}
     length = smoke(2, 3)
@@ -178,7 +219,7 @@ def main():
             print(f"skipped: no {needed} here")
             sys.exit(SKIP)
     for part in parts:
-        {"neighbours": neighbours, "hops": hops, "memory": memory_at_rest}[part]()
+        {"neighbours": neighbours, "hops": hops, "longer": longer, "memory": memory_at_rest}[part]()
 
 
 if __name__ == "__main__":

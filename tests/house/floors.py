@@ -13,7 +13,8 @@ AGGREGATE, AGGREGATE_DENSE = "services/aggregate", "services/aggregate/dense"
 AGGREGATE_ORDER, AGGREGATE_SORTED = "services/aggregate/order", "services/aggregate/sorted"
 AGGREGATE_STREAM, AGGREGATE_QUERY = "services/aggregate/stream", "services/aggregate/query"
 MEMCACHED, KVCACHE_DATA = "services/kvcache/memcached", "services/kvcache/data"
-TUNNEL, TUNNEL_PACKET, STORE = "services/tunnel", "services/tunnel/packet", "services/store"
+TUNNEL, TUNNEL_PACKET = "services/tunnel", "services/tunnel/packet"
+STORE, STORE_DISK = "services/store", "services/store/disk"
 CAST, GROUP, FILE = "services/multicast/cast", "services/multicast/group", "services/multicast/file"
 SCENARIO, CAPTURE, CONF, HOSTS = "scenario", "formats/capture", "formats/conf", "formats/hosts"
 SEAL, JOBFILE = "formats/seal", "formats/jobfile"
@@ -72,8 +73,9 @@ FOLDERS = (
     Folder(GROUP, 4, GROUP, (*GROUND, REPLY, CAST), False),
     Folder(FILE, 4, FILE, (*GROUND, REPLY, CAST), False),
     Folder(TUNNEL_PACKET, 4, TUNNEL_PACKET, (CONTRACTS, BASE), False),
-    Folder(TUNNEL, 4, TUNNEL, (CONTRACTS, BASE, REPLY, TUNNEL_PACKET), False),
-    Folder(STORE, 4, STORE, (*GROUND, REPLY), False),
+    Folder(TUNNEL, 4, TUNNEL, (CONTRACTS, BASE, KEYSPACE, REPLY, TUNNEL_PACKET), False),
+    Folder(STORE_DISK, 4, STORE_DISK, (CONTRACTS, BASE, STORAGE), False),
+    Folder(STORE, 4, STORE, (*GROUND, REPLY, STORE_DISK), False),
     Folder(MEMCACHED, 4, MEMCACHED, (CONTRACTS, BASE, KVCACHE), False),
     Folder(MULTICAST, 4, MULTICAST, (CONTRACTS, BASE, REPLY, CAST, GROUP, FILE), False),
     Folder(AGGREGATE_DENSE, 4, AGGREGATE_DENSE, (*GROUND, REPLY, TRANSPORT), False),
@@ -95,7 +97,7 @@ FOLDERS = (
     Folder(CONTROL, 5, CONTROL, (KEYSPACE, BASE, MESSAGE), False),
     Folder(HOST, 5, HOST,
            (*GROUND, STORAGE, WIRE, CORE, BOOT, NMU, SHIM, SEAL, JOBFILE, INQUIRY, SERVICE_JOBS, FILE,
-            AGGREGATE_ORDER, AGGREGATE_SORTED, AGGREGATE_QUERY, SERVICE_LIST, CONFIG),
+            AGGREGATE_ORDER, AGGREGATE_SORTED, AGGREGATE_QUERY, STORE_DISK, SERVICE_LIST, CONFIG),
            False),
     Folder(DOCTOR, 5, DOCTOR, (*GROUND, WIRE, BOOT, INQUIRY, CONFIG, HOST), False),
     Folder(DAEMON_COMMANDS, 5, DAEMON_COMMANDS,

@@ -13,14 +13,34 @@ static cw_verdict hear(cw_svc *s, void *state, cw_packet *p, const cw_rx *rx)
     return hushed[torus_id(&s->torus, s->self)] ? CW_DROP : store_service.on_packet(s, state, p, rx);
 }
 
-struct fake_net *store_town_open(unsigned copies)
+void (*store_town_turn)(struct fake_net *net);
+
+/* Until the request is answered, or for so long. */
+static void pass(struct fake_net *net, cw_span span, const struct fake_result *r)
 {
-    char line[40];
+    for (cw_time end = cw_time_add(net->now, span); cw_time_before(net->now, end) && (r == NULL || !r->done);) {
+        fake_net_run(net, CW_MS(1));
+        if (store_town_turn != NULL) {
+            store_town_turn(net);
+        }
+    }
+}
+
+struct fake_net *store_town_open_with(const char *const *options)
+{
     memset(hushed, 0, sizeof hushed);
     table = store_service;
     table.on_packet = hear;
-    struct fake_net *net = fake_net_open(&table, (cw_dims){3, 3, 1});
-    fake_net_run(net, CW_SEC(2));
+    struct fake_net *net = fake_net_open_with(&table, (cw_dims){3, 3, 1}, options);
+    pass(net, CW_SEC(2), NULL);
+    return net;
+}
+
+struct fake_net *store_town_open(unsigned copies)
+{
+    static const char *const none[] = {NULL};
+    char line[40];
+    struct fake_net *net = store_town_open_with(none);
     if (copies > 0) {
         snprintf(line, sizeof line, "create memory copies=%u", copies);
         ck_assert_int_eq(store_town_ask(net, 0, line)->rc, 0);
@@ -42,7 +62,11 @@ const struct fake_result *store_town_ask(struct fake_net *net, cw_server s, cons
 {
     static struct fake_result r;
     fake_command(net->server[s], line, &r);
-    fake_net_finish(net, &r);
+    if (store_town_turn != NULL) {
+        pass(net, CW_SEC(60), &r);
+    } else {
+        fake_net_finish(net, &r);
+    }
     ck_assert(r.done);
     return &r;
 }

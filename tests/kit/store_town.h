@@ -13,6 +13,10 @@ enum { STORE_TOWN = 9 };
 
 /* Opens the town; copies 0: there is no store yet. */
 struct fake_net *store_town_open(unsigned copies);
+/* The same without a store, with options of every server ("name=value", ended by NULL; borrowed). */
+struct fake_net *store_town_open_with(const char *const *options);
+/* Called whenever a millisecond has passed in store_town_ask(); NULL: nobody wants to know. */
+extern void (*store_town_turn)(struct fake_net *net);
 /* Closes it, and holds that nothing was left. */
 void store_town_close(struct fake_net *net);
 struct store *store_town_of(struct fake_net *net, cw_server s);

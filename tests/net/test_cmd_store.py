@@ -25,8 +25,9 @@ class Store(ctl_kit.Case):
         return int(number)
 
     def test_store(self):
-        self.refused("store get greeting", "there is no store: cwctl store create memory makes one", code=1)
-        self.refused("store create disk", "not built yet", code=2)
+        self.refused("store get greeting", "there is no store: cwctl store create disk, or memory, makes one", code=1)
+        self.refused("store create disk", "27 of 27 servers have no folder", code=2)
+        self.refused("store create tape", "'tape' is not disk|memory", code=2)
         self.refused("store create memory --r 5", "from 3 to 4", code=2)
         self.assertEqual(self.cwctl("store create memory --r 3"),
                          "the store 'memory' is made: 3 copies of each value, on 27 servers\n")

@@ -169,7 +169,7 @@ class Ctl(lab_kit.Case):
         self.put_build(3)
         said = run("ctl", "all", "services", "reload", path, code=1).stderr
         self.assertIn("1,1,0 is dead: it runs what the others run when it is restored", said)
-        self.assertIn("cwctl: no daemon keeps it: it was taken back from the 2 that had loaded it", said)
+        self.assertIn("cwctl: all 3 daemons run what they ran before: 2 had taken the new build", said)
         for server in "1,1,0", "0,0,0":  # who was dead, and who refused
             run("fail", server, code=None)
             run("restore", server, "--wait")

@@ -11,6 +11,50 @@ import lab_kit
 from lab_kit import run
 
 
+PYTHON = "/usr/bin/python3"
+
+# Is a member of groups on the network's device, and answers whoever asks one of them, or everybody.
+LISTEN_GROUP = r"""
+import os, socket, struct, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+s.bind(("", 5353))
+for group in "224.0.0.251", "239.7.7.7":
+    member = socket.inet_aton(group) + struct.pack("=I", 0) + struct.pack("=i", socket.if_nametoindex("cw0"))
+    s.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, member)
+with open(sys.argv[2] + ".new", "w") as ready:
+    ready.write(str(os.getpid()))
+os.rename(sys.argv[2] + ".new", sys.argv[2])
+while True:
+    question, who = s.recvfrom(1000)
+    s.sendto(question + b" " + sys.argv[1].encode(), who)
+"""
+
+# Asks a group from the network's device; just so many must answer, each with its own address.
+ASK_GROUP = r"""
+import socket, struct, sys
+own, group, want = sys.argv[1], sys.argv[2], int(sys.argv[3])
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+s.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"cw0")
+device = socket.inet_aton("0.0.0.0") + socket.inet_aton(own) + struct.pack("=i", socket.if_nametoindex("cw0"))
+s.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, device)
+s.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_TTL, 255)
+s.bind((own, 0))
+s.settimeout(1)
+s.sendto(b"who is there", (group, 5353))
+came = set()
+try:
+    while True:
+        answer, (address, _) = s.recvfrom(1000)
+        assert answer == b"who is there " + address.encode(), answer
+        came.add(address)
+except TimeoutError:
+    pass
+assert len(came) == want and own not in came, came
+"""
+
+
 class Networks(lab_kit.Case):
     def begin(self, dims, *words):
         if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
@@ -112,6 +156,29 @@ class Networks(lab_kit.Case):
         """How addresses of IPv6 begin on the server with that number."""
         prefix = lab_kit.ask("ctl", "0,0,0", "tunnel", "status")["subnet6"].split("::")[0]
         return f"{prefix}:{number}::" if number else f"{prefix}::"
+
+    def test_multicast(self):
+        """Who asks a group, as mDNS does, or everybody by broadcast, is answered by all that listen; where the network
+        does not allow it, by nobody."""
+        self.begin("3x1x1", "--tunnel")
+        servers = {number: f"{number},0,0" for number in range(3)}
+        run("exec", "0,0,0", PYTHON, "-c", ASK_GROUP, "10.64.0.1", "224.0.0.251", "0")
+        for server in servers.values():
+            self.again_with(server, 'service "ip" { }', 'network "ip" { multicast = yes; }')
+            self.wait_all(3)
+        for number in 1, 2:
+            ready = os.path.join(self.folder, f"listens-{number}")
+            listener = subprocess.Popen([lab_kit.OPTIONS.cwlab, "exec", servers[number], PYTHON, "-c", LISTEN_GROUP,
+                                         f"10.64.{number}.1", ready])
+            self.addCleanup(listener.wait)
+            self.addCleanup(listener.kill)
+            lab_kit.until("it listens", lambda r=ready: os.path.exists(r))
+            with open(ready, encoding="ascii") as file:
+                self.addCleanup(run, "exec", servers[number], "kill", file.read(), code=None)
+        for group in "224.0.0.251", "239.7.7.7", "255.255.255.255":
+            lab_kit.until(f"two answer {group}", lambda g=group: run(
+                "exec", "0,0,0", PYTHON, "-c", ASK_GROUP, "10.64.0.1", g, "2", code=None).returncode == 0)
+        self.assertEqual(lab_kit.ask("ctl", "1,0,0", "tunnel", "status")["multicast"], "yes")
 
     def test_ethernet(self):
         """Machines at bridges, one with a MAC address that names its server and one with any, as if on one Ethernet."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Large programs over the tunnel, each where it is installed: ssh, rsync, nginx and wrk, MPI; and what a program with
-the rights to do so can put into the device or onto a cable (scapy)."""
+"""Large programs over the tunnel, each where it is installed: ssh, rsync, nginx and wrk, NFS, MPI; and what a program
+with the rights to do so can put into the device or onto a cable (scapy)."""
 
 import hashlib
 import json
@@ -165,18 +165,53 @@ class Programs(lab_kit.Case):
                                                                            "scgi"))
         config = self.write("nginx.conf", f"daemon off; user root; worker_processes 1; pid {base}/nginx.pid; error_log "
                             f"stderr;\nevents {{ }}\nhttp {{ access_log off; {folders}\n"
-                            f"server {{ listen [::]:8000 ipv6only=off; root {base}; }} }}\n")
+                            f"server {{ listen [::]:8000 ipv6only=off; root {base}; }}\n"
+                            f"server {{ listen [::]:8001 http2; root {base}; }} }}\n")
         self.start("1,1,0", f"exec /usr/sbin/nginx -e stderr -c {config}")
         url = "http://1-1-0.cube:8000/"
         lab_kit.until("nginx answers", lambda: run("exec", "0,0,0", "curl", "-sfo", "/dev/null", url + "small",
                                                    code=None).returncode == 0)
         said = self.shell("0,0,0", 'curl -sS "$1" | sha256sum', url + "data")
         self.assertEqual(said.split()[0], hashlib.sha256(data).hexdigest())
+        said = self.shell("0,0,0", 'curl -sS --http2-prior-knowledge -w "%{stderr}%{http_version}" "$1" 2>"$2" '
+                          '| sha256sum; cat "$2"', url.replace("8000", "8001") + "data", self.path("version"))
+        self.assertEqual(said.split(), [hashlib.sha256(data).hexdigest(), "-", "2"])
         for server in "0,0,0", "1,0,0":
             said = self.shell(server, "wrk -t 1 -c 20 -d 1 --latency " + url + "small")
             self.assertNotIn("Socket errors", said)
             self.assertNotIn("Non-2xx", said)
             self.assertRegex(said, r"Requests/sec: +[1-9]")
+
+    def test_nfs(self):
+        """A file is read by NFS 4: server and client are programs (ganesha, libnfs), no kernel's."""
+        self.begin("2x2x1", "ganesha.nfsd", "nfs-cp", "nfs-ls")
+        data = os.urandom(1 << 20) * MEGABYTES
+        shared = self.path("shared")
+        os.makedirs(shared)
+        self.write("shared/data", data)
+        config = self.write("ganesha.conf", "NFS_CORE_PARAM { Protocols = 4; Enable_NLM = false; "
+                            "Enable_RQUOTA = false; }\nNFSv4 { Graceless = true; RecoveryBackend = fs; }\n"
+                            f"EXPORT {{ Export_Id = 1; Path = {shared}; Pseudo = /files; Access_Type = RO; "
+                            "Squash = No_Root_Squash; SecType = sys; Protocols = 4; Transports = TCP; "
+                            "FSAL { Name = VFS; } }\n")
+        log = self.path("ganesha.log")
+        self.start("1,1,0", "mount -t tmpfs none /run; mount -t tmpfs none /var/lib/nfs; mkdir /run/ganesha "
+                   f"/var/lib/nfs/ganesha; exec ganesha.nfsd -F -f {config} -p {self.path('pid')} -L {log}")
+        url = "nfs://10.64.3.1/files"
+
+        def answers():
+            return run("exec", "0,0,0", "timeout", "5", "nfs-ls", url + "?version=4", code=None).returncode == 0
+        try:
+            lab_kit.until("the NFS server answers", answers)
+        except AssertionError:
+            with open(log, encoding="utf-8", errors="replace") as text:
+                if "Operation not supported" in text.read():
+                    self.skipTest("the folder's file system has no handles for NFS")
+            raise
+        came = self.path("came")
+        self.shell("0,0,0", 'nfs-cp "$1" "$2"', url + "/data?version=4", came)
+        with open(came, "rb") as file:
+            self.assertEqual(hashlib.sha256(file.read()).digest(), hashlib.sha256(data).digest())
 
     def test_mpi(self):
         """Processes of one program on four servers add numbers, and exchange a megabyte each with each."""

@@ -76,8 +76,9 @@ class Soak(lab_kit.Case):
         number = run("ctl", far, "tunnel", "status", "--json").stdout
         address, report = json.loads(number)["ipv4"], os.path.join(self.folder, near + ".json")
         run("exec", far, "/bin/sh", "-c", "setsid iperf3 -s -1 >/dev/null 2>&1 </dev/null &")
-        line = (f"until iperf3 -J -c {address} -t {seconds} -b {MBIT}M >$0.new 2>&1; do "
-                "grep -q unable $0.new || break; sleep 0.1; done; mv $0.new $0")
+        # With -J it may end with exit code 0 when it could not connect: its report says so.
+        line = (f"while iperf3 -J -c {address} -t {seconds} -b {MBIT}M >$0.new 2>&1; grep -q 'unable to connect' $0.new"
+                "; do sleep 0.1; done; mv $0.new $0").replace("'", '"')
         run("exec", near, "/bin/sh", "-c", f"setsid /bin/sh -c '{line}' \"$0\" >/dev/null 2>&1 </dev/null &", report)
 
     def ended(self, near, seconds):

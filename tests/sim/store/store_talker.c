@@ -112,6 +112,7 @@ static int talker_open(cw_svc *s, void *state)
     store->limits.tick = plan->tick;
     store->limits.patience = plan->patience;
     store->limits.slow = plan->slow;
+    store->limits.hearing = plan->hearing;
     return cw_timer_start(s, CW_MS(1), due, NULL) != NULL ? 0 : -1;
 }
 

@@ -37,7 +37,7 @@ struct store_talker_plan {
     unsigned keys;
     unsigned writes; /* how many of 100 questions write */
     unsigned value_most;
-    cw_span attempt, tick, patience, slow, timeout; /* of the stores */
+    cw_span attempt, tick, patience, slow, hearing, timeout; /* of the stores */
     cw_time (*now)(void *context);
     void *context;
 };

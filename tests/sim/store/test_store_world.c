@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_store_world.c - the store on real nodes in a simulated torus where everything goes wrong: each seed draws a
- * torus and faults (loss, duplication, delay, cuts, partitions, pauses, deaths), makes a store, lets every server put,
- * get, delete and compare on a few names, and checks that the history of each name is linearizable (store_history.h).
- * Afterwards all is well again: every name whose shard has a majority of members left must be served, by any server.
+ * torus and faults (loss, duplication, delay, cuts, partitions, pauses, deaths; in half of the seeds also what
+ * goes wrong with disks, store_power.h), makes a store, lets every server put, get, delete and compare on a few names,
+ * and checks that the history of each name is linearizable (store_history.h). Afterwards all is well again: every name
+ * whose shard has a majority of members left must be served, by any server; on disks also after all lost their power.
  *
  *   test_store_world [--key NUMBER] and the options of seeds.h. Exit code 1: a seed failed.
  */
@@ -16,6 +17,7 @@
 #include "services/store/common.h"
 #include "simulator/faults.h"
 #include "simulator/world.h"
+#include "store_power.h"
 #include "store_talker.h"
 
 #include <math.h>
@@ -37,6 +39,7 @@ static const struct book_grant grants[] = {
 static bool died[SERVERS_MOST]; /* since the store was made: its members there are lost */
 static bool made;
 static int64_t shown_key = -1;
+static struct power power;
 
 static cw_time clock_now(void *context)
 {
@@ -47,6 +50,12 @@ static cw_time clock_now(void *context)
 static bool is_calm(uint64_t seed)
 {
     return seed % 8 == 4;
+}
+
+/* Of eight seeds four have a store on disks; of the calm ones every second. */
+static bool is_on_disks(uint64_t seed)
+{
+    return seed / 4 % 2 == 1 && seed % 16 != 12;
 }
 
 /* ---- The world --------------------------------------------------------------------------------------------------- */
@@ -72,6 +81,7 @@ static void draw(struct world_config *config, uint64_t seed)
         .tick = CW_MS(brisk ? 1 : 6),
         .patience = CW_MS(brisk ? 30 : 120),
         .slow = CW_MS(brisk ? 5 : 30),
+        .hearing = CW_MS(brisk ? 150 : 400),
         .timeout = CW_MS(brisk ? 60 : 400),
     };
 }
@@ -109,7 +119,7 @@ static const struct fake_result *command(struct world *w, cw_server s, const cha
 static bool create(struct world *w, unsigned copies)
 {
     char line[64];
-    snprintf(line, sizeof line, "create memory copies=%u", copies);
+    snprintf(line, sizeof line, "create %s copies=%u", power.disks != NULL ? "disk" : "memory", copies);
     for (unsigned i = 0; i < 100 && world_agreeing(w) < world_torus(w)->servers; i++) {
         if (!run_for(w, CW_MS(20))) {
             return false;
@@ -130,6 +140,9 @@ static void on_server(void *context, cw_server s, enum world_server_state state,
     (void)context;
     (void)now;
     died[s] = died[s] || (made && state == WORLD_DEAD);
+    if (state == WORLD_DEAD) {
+        power_died(&power, s);
+    }
 }
 
 /* Deaths in all worlds would leave nobody: of four seeds one has all that are drawn, one a few, two none. */
@@ -159,7 +172,7 @@ static void spare(struct fault_plan *plan, uint64_t seed)
 
 /* ---- Afterwards -------------------------------------------------------------------------------------------------- */
 
-static bool has_majority(const struct world *w, unsigned key, unsigned copies)
+static bool has_majority(struct world *w, unsigned key, unsigned copies)
 {
     char text[24];
     cw_server member[STORE_COPIES_MOST];
@@ -169,7 +182,7 @@ static bool has_majority(const struct world *w, unsigned key, unsigned copies)
     unsigned live = 0,
              count = store_places_members(world_torus(w), store_places_shard(world_torus(w), &id), copies, member);
     for (unsigned m = 0; m < count; m++) {
-        live += !died[member[m]];
+        live += power.disks != NULL ? power_is_whole(w, member[m]) : !died[member[m]];
     }
     return live > count / 2;
 }
@@ -253,6 +266,10 @@ static void run_world(uint64_t seed)
     config.grants = grants;
     config.packets_max = PACKETS;
     config.grant_count = sizeof grants / sizeof *grants;
+    power = (struct power){.disks = NULL};
+    if (is_on_disks(seed)) {
+        power_open(&power, &config, (unsigned)config.dims.x * config.dims.y * config.dims.z, seed, is_calm(seed));
+    }
     if (world_open(&w, &config) != 0) {
         WRONG("world", "it does not open");
         return;
@@ -261,24 +278,39 @@ static void run_world(uint64_t seed)
     store_talker_plan.now = clock_now;
     store_talker_plan.context = w;
     world_watch(w, &(struct world_watch){.server = on_server});
+    if (power.disks != NULL) {
+        store_disks_world(power.disks, w);
+    }
     world_start_all(w, CW_MS(20));
     made = create(w, copies);
     struct fault_plan plan = {.count = 0};
     if (made) {
         cw_time from = cw_time_add(world_now(w), CW_MS(20)), to = cw_time_add(from, CW_MS(SPAN_MS));
-        if (!is_calm(seed) &&
+        bool others = power.disks == NULL || power.kind != POWER_OLDER;
+        if (power.disks != NULL) {
+            power_plan(&power, w, from, to);
+        }
+        if (!is_calm(seed) && others &&
             fault_plan_draw(&plan, world_torus(w), &config.node.timers, prng_mix(seed, 2), from, to) != 0) {
             abort();
         }
-        spare(&plan, seed);
+        if (power.disks == NULL) {
+            spare(&plan, seed);
+        }
         fault_plan_schedule(&plan, w);
         store_talker_plan.talks = true;
         (void)!run_for(w, CW_MS(SPAN_MS + 80));
         store_talker_plan.talks = false;
         (void)!run_for(w, CW_SEC(4));
         ask_all(w, copies);
+        if (power.disks != NULL && store_ledger->wrong[0] == '\0') {
+            power_all(&power, w);
+            (void)!run_for(w, CW_SEC(3));
+            ask_all(w, copies);
+        }
     }
     world_close(w);
+    power_close(&power);
     judge(seed);
     fault_plan_free(&plan);
 }

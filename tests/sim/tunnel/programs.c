@@ -5,14 +5,15 @@
 #include "ip_kit.h"
 #include "services/tunnel/packet/limits.h"
 #include "services/tunnel/tunnel.h"
+#include "tunnel_turns.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { HEAD_TCP = 32, SEGMENTS_MOST = 7, WINDOW_MOST = 512 * 1024, FIRST_SEGMENTS = 10, DUPLICATES = 3 };
-enum { LIE = 0xffff, ACK = 0x10, ECE = 0x40, CWR = 0x80, INBOX = 512 };
-static const cw_span first_timeout = CW_MS(60), longest_timeout = CW_MS(1000), tick = CW_MS(10), turn = CW_US(20);
+enum { LIE = 0xffff, ACK = 0x10, ECE = 0x40, CWR = 0x80 };
+static const cw_span first_timeout = CW_MS(60), longest_timeout = CW_MS(1000), tick = CW_MS(10);
 
 struct programs_ledger *programs_ledger;
 struct programs_plan programs_plan;
@@ -44,20 +45,10 @@ struct connection {
     uint32_t newest[2];
 };
 
-struct inbox {
-    struct inbox *next;
-    uint8_t head[TUNNEL_VNET_BYTES];
-    size_t length;
-    uint8_t bytes[];
-};
-
 struct programs {
-    cw_svc *s, *tunnel;
-    const struct tunnel_api *api;
-    struct tunnel_place place;
+    cw_svc *s;
+    struct tunnel_turns door;
     cw_server self;
-    bool turning, flush;
-    struct inbox *first, **last;
 };
 
 static struct connection connection[PROGRAMS_CONNECTIONS];
@@ -112,10 +103,10 @@ static uint8_t byte_of(unsigned number, uint32_t at)
 static void address_for(const struct programs *k, uint8_t version, cw_server server, uint8_t *out)
 {
     if (version == 4) {
-        put_be32(out, get_be32(k->place.own4.b) + 256 * server - 256 * k->self);
+        put_be32(out, get_be32(k->door.place.own4.b) + 256 * server - 256 * k->self);
         return;
     }
-    memcpy(out, k->place.own6.b, 16);
+    memcpy(out, k->door.place.own6.b, 16);
     put_be16(out + 6, (uint16_t)server);
 }
 
@@ -201,7 +192,7 @@ static void send(struct programs *k, unsigned number, cw_server from, cw_server 
         return;
     }
     vnet_write(&p, &(struct offload){true, payload > segment ? (uint16_t)segment : 0}, head);
-    k->api->read(k->tunnel, head, packet, length);
+    k->door.api->read(k->door.tunnel, head, packet, length);
 }
 
 /* ---- A sender ---------------------------------------------------------------------------------------------------- */
@@ -380,13 +371,12 @@ static void take_tcp(struct programs *k, const struct ip_packet *p, bool marked)
     }
 }
 
-static void take(struct programs *k, const struct inbox *in)
+static void take(void *context, const uint8_t *head, uint8_t *bytes, size_t length)
 {
+    struct programs *k = context;
     struct ip_packet p;
     struct offload offload;
-    static uint8_t copy[IP_KIT_BYTES];
-    memcpy(copy, in->bytes, in->length);
-    if (ip_read(copy, in->length, &p) != TUNNEL_GOOD || vnet_read(in->head, copy, &p, &offload) != TUNNEL_GOOD) {
+    if (ip_read(bytes, length, &p) != TUNNEL_GOOD || vnet_read(head, bytes, &p, &offload) != TUNNEL_GOOD) {
         WRONG("packet", "server %u was given what is no packet", k->self);
         return;
     }
@@ -394,63 +384,12 @@ static void take(struct programs *k, const struct inbox *in)
         programs_ledger->told++; /* ICMP of the tunnel itself: TCP tries again */
         return;
     }
-    const char *wrong = ip_kit_wrong(copy, in->length, offload.partial, offload.gso_size);
+    const char *wrong = ip_kit_wrong(bytes, length, offload.partial, offload.gso_size);
     if (wrong != NULL) {
         WRONG("packet", "server %u was given a wrong packet: %s", k->self, wrong);
         return;
     }
-    take_tcp(k, &p, ip_ecn(copy) == ECN_CE);
-}
-
-/* ---- The door ---------------------------------------------------------------------------------------------------- */
-
-static void on_turn(cw_svc *s, void *state, void *arg)
-{
-    struct programs *k = state;
-    (void)s;
-    (void)arg;
-    k->turning = false;
-    if (k->flush) {
-        k->flush = false;
-        k->api->flush(k->tunnel);
-    }
-    struct inbox *in = k->first;
-    k->first = NULL;
-    k->last = &k->first;
-    while (in != NULL) {
-        struct inbox *next = in->next;
-        take(k, in);
-        free(in);
-        in = next;
-    }
-}
-
-static void turn_soon(struct programs *k)
-{
-    if (!k->turning) {
-        k->turning = cw_timer_start(k->s, turn, on_turn, NULL) != NULL;
-    }
-}
-
-static bool door_write(void *context, const uint8_t *head, const uint8_t *bytes, size_t length)
-{
-    struct programs *k = context;
-    struct inbox *in = malloc(sizeof *in + length);
-    in->next = NULL;
-    in->length = length;
-    memcpy(in->head, head, sizeof in->head);
-    memcpy(in->bytes, bytes, length);
-    *k->last = in;
-    k->last = &in->next;
-    turn_soon(k);
-    return true;
-}
-
-static void door_flush(void *context)
-{
-    struct programs *k = context;
-    k->flush = true;
-    turn_soon(k);
+    take_tcp(k, &p, ip_ecn(bytes) == ECN_CE);
 }
 
 /* ---- The service ------------------------------------------------------------------------------------------------- */
@@ -465,7 +404,7 @@ static void begin_one(struct programs *k)
     struct connection *c = &connection[number];
     bool six = cw_random(k->s) % 2 == 0;
     *c = (struct connection){.from = k->self, .to = to, .version = six ? 6 : 4, .timeout = first_timeout};
-    c->segment = k->place.mtu - (six ? 40 : 20) - HEAD_TCP;
+    c->segment = k->door.place.mtu - (six ? 40 : 20) - HEAD_TCP;
     uint64_t draw = cw_random(k->s);
     c->total = (uint32_t)(1 + (draw >> 8) % (draw % 4 == 0 ? PROGRAMS_BYTES - 1 : 40000));
     c->window = FIRST_SEGMENTS * c->segment;
@@ -519,14 +458,7 @@ static int programs_open_service(cw_svc *s, void *state)
     struct programs *k = state;
     k->s = s;
     k->self = cw_server_id(s, cw_self(s));
-    k->last = &k->first;
-    k->api = cw_find(s, TUNNEL_NAME, TUNNEL_API_VERSION, &k->tunnel);
-    if (k->api == NULL) {
-        return -ENOENT;
-    }
-    k->api->place(k->tunnel, &k->place);
-    const struct tunnel_door door = {.udp = true, .write = door_write, .flush_soon = door_flush, .context = k};
-    int rc = k->api->attach(k->tunnel, &door);
+    int rc = tunnel_turns_open(&k->door, s, take, k);
     return rc < 0 ? rc : cw_timer_start(s, tick, on_tick, NULL) != NULL ? 0 : -ENOMEM;
 }
 
@@ -534,12 +466,7 @@ static void programs_close(cw_svc *s, void *state)
 {
     struct programs *k = state;
     (void)s;
-    (void)!k->api->attach(k->tunnel, NULL);
-    while (k->first != NULL) {
-        struct inbox *next = k->first->next;
-        free(k->first);
-        k->first = next;
-    }
+    tunnel_turns_close(&k->door);
 }
 
 static cw_verdict on_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *rx)

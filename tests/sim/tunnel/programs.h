@@ -33,7 +33,7 @@ enum {
 
 struct programs_ledger {
     char wrong[SEEDS_WRONG_BYTES];
-    uint64_t begun, ended, cut_off, bytes, segments, again, timeouts, late, marks, joined, told, lies;
+    uint64_t begun, ended, cut_off, bytes, segments, again, timeouts, late, marks, joined, told, lies, longer;
 };
 
 /* What a seed draws, set before the world starts. */

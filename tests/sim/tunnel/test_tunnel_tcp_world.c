@@ -19,6 +19,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct programs_ledger sums;
 
@@ -55,6 +56,14 @@ static void draw(struct world_config *config, uint64_t seed)
     config->seed = seed;
 }
 
+/* Every third seed has longer paths, too. */
+static const char *option(void *context, const char *service, const char *name)
+{
+    const uint64_t *seed = context;
+    bool spread = strcmp(service, TUNNEL_NAME) == 0 && strcmp(name, "spread") == 0;
+    return spread && *seed % 3 == 0 ? "disjoint" : NULL;
+}
+
 static void on_server(void *context, cw_server s, enum world_server_state state, cw_time now)
 {
     (void)context;
@@ -77,7 +86,7 @@ static int64_t ask(struct world *w, cw_server s, const char *name)
     return fake_int(&r, 0, name);
 }
 
-static void look_at_end(struct world *w, bool calm)
+static void look_at_end(struct world *w, bool calm, bool spread)
 {
     struct world_totals totals;
     world_totals(w, &totals);
@@ -88,6 +97,7 @@ static void look_at_end(struct world *w, bool calm)
             continue;
         }
         uint64_t late = (uint64_t)ask(w, s, "late_after_all");
+        programs_ledger->longer += spread ? (uint64_t)ask(w, s, "longer") : 0;
         programs_ledger->late += late;
         if (ask(w, s, "waiting") != 0 || ask(w, s, "waiting_bytes") != 0) {
             WRONG("home", "on server %u packets still wait", s);
@@ -114,6 +124,8 @@ static void run_world(uint64_t seed)
     draw(&config, seed);
     config.services = services;
     config.service_count = 2;
+    config.option = option;
+    config.option_context = &seed;
     config.grants = grants;
     config.grant_count = 1;
     if (world_open(&w, &config) != 0) {
@@ -140,7 +152,7 @@ static void run_world(uint64_t seed)
             rc = run_for(w, CW_MS(100));
         }
         if (rc == 0 && run_for(w, CW_MS(100)) == 0) {
-            look_at_end(w, is_calm(seed));
+            look_at_end(w, is_calm(seed), option(&seed, TUNNEL_NAME, "spread") != NULL);
         }
     }
     world_close(w);
@@ -161,17 +173,20 @@ static void add(void)
     sums.marks += l->marks;
     sums.joined += l->joined;
     sums.told += l->told;
+    sums.longer += l->longer;
     sums.lies += l->lies;
 }
 
 static void print(const struct programs_ledger *l)
 {
     printf("%llu connections, %llu ended, %llu cut off, %llu bytes in %llu segments, %llu sent again, %llu time-outs, "
-           "%llu late after all, %llu windows halved by marks, %llu joined, %llu ICMP, %llu lies",
+           "%llu late after all, %llu windows halved by marks, %llu joined, %llu ICMP, %llu lies, %llu pieces by "
+           "longer paths",
            (unsigned long long)l->begun, (unsigned long long)l->ended, (unsigned long long)l->cut_off,
            (unsigned long long)l->bytes, (unsigned long long)l->segments, (unsigned long long)l->again,
            (unsigned long long)l->timeouts, (unsigned long long)l->late, (unsigned long long)l->marks,
-           (unsigned long long)l->joined, (unsigned long long)l->told, (unsigned long long)l->lies);
+           (unsigned long long)l->joined, (unsigned long long)l->told, (unsigned long long)l->lies,
+           (unsigned long long)l->longer);
 }
 
 static void say(void)

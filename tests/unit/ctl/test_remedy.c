@@ -81,7 +81,10 @@ START_TEST(what_a_lab_undoes)
     ck_assert_str_eq(what_of(&rows, 1), "cwlab logs 2,0,0; cwlab restore 2,0,0");
     ck_assert_str_eq(what_of(&rows, 2), "cwlab exec 1,0,0 ip -s link show px");
     ck_assert_str_eq(what_of(&rows, 3), "cwlab status: is this machine busy? Then fewer servers, or longer timers: "
-                                        "cwlab up --scale N");
+                                        "cwlab rescale");
+    remedies_in_lab(&rows, "--name x ", false);
+    ck_assert_str_eq(what_of(&rows, 3), "cwlab status --name x: is this machine busy? Then fewer servers, or longer "
+                                        "timers: cwlab rescale --name x");
     remedies_in_lab(&rows, "--name x ", true);
     ck_assert_str_eq(what_of(&rows, 1), "cwlab ctl --name x 2,0,0 restore");
     ck_assert_str_eq(what_of(&rows, 3), "cwlab status --name x: is this machine busy? Then fewer servers, or longer "

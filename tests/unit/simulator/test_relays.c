@@ -92,11 +92,31 @@ START_TEST(what_waits_is_not_passed)
 }
 END_TEST
 
+/* A frame waits in its socket where the processor was idle. Where it has frames to take, each costs its work alone. */
+START_TEST(a_wait_in_a_socket_is_no_work)
+{
+    enum { PACKETS = 200, WORK_US = 5 };
+    struct world_config config = relay_town_config(3, 6);
+    config.wire.bits_per_second = UINT64_C(100000000000);
+    config.cpu_per_frame = CW_US(WORK_US);
+    struct world *w = town_open(&config);
+    town_boot(w);
+    town_run(w, CW_MS(200));
+    for (int i = 0; i < PACKETS; i++) {
+        town_send(w, 0, town_key(w, 1), 8000);
+    }
+    town_run(w, CW_US(PACKETS * WORK_US * 5 / 4));
+    ck_assert_uint_eq(town_totals(w).delivered, PACKETS);
+    world_close(w);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(transit_passes_the_nodes_by),
     SUITE_TEST(a_service_that_looks_at_its_transit_sees_it),
     SUITE_TEST(a_server_that_stands_still_relays_until_its_lease_ends),
     SUITE_TEST(a_server_that_is_killed_comes_back),
     SUITE_TEST(what_waits_is_not_passed),
+    SUITE_TEST(a_wait_in_a_socket_is_no_work),
 };
 SUITE_MAIN("simulator/relays", tests)

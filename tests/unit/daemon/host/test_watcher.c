@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_watcher.c - who is killed has said goodbye; who ends in order says nothing more. */
+#define _GNU_SOURCE /* sched_setaffinity() */
 #include "daemon/host/watcher.h"
 #include "services/crash.h"
 #include "shim/clock.h"
@@ -8,6 +9,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -243,7 +245,58 @@ START_TEST(a_daemon_that_hangs_says_so_and_is_ended)
 }
 END_TEST
 
+static void spin(void)
+{
+    for (volatile unsigned n = 0;; n++) {
+    }
+}
+
+/* All on one processor: what computes without an end beside three others gets a quarter of it, and is ended as well. */
+START_TEST(a_share_of_a_busy_machine_counts)
+{
+    int status;
+    pid_t other[3], child;
+    cpu_set_t all, one;
+    ck_assert_int_eq(sched_getaffinity(0, sizeof all, &all), 0);
+    CPU_ZERO(&one);
+    for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; cpu++) {
+        if (CPU_ISSET(cpu, &all)) {
+            CPU_SET(cpu, &one);
+        }
+    }
+    child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        struct shim *none[CW_LINK_COUNT] = {NULL};
+        struct watcher *w;
+        if (watcher_start(&w, none, NULL, NULL, NULL) != 0) {
+            _exit(1);
+        }
+        watcher_limit(w, CW_MS(300));
+        *watcher_mark(w) = (struct upcall_mark){.service = "lock", .upcall = UPCALL_PACKET, .moves = 7};
+        (void)sched_setaffinity(0, sizeof one, &one);
+        spin();
+    }
+    for (int i = 0; i < 3; i++) {
+        other[i] = fork();
+        ck_assert_int_ge(other[i], 0);
+        if (other[i] == 0) {
+            (void)alarm(60);
+            (void)sched_setaffinity(0, sizeof one, &one);
+            spin();
+        }
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(WIFSIGNALED(status) ? WTERMSIG(status) : 0, SIGABRT);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(kill(other[i], SIGKILL), 0);
+        ck_assert_int_eq(waitpid(other[i], NULL, 0), other[i]);
+    }
+}
+END_TEST
+
 static const struct suite_test tests[] = {
+    SUITE_TEST(a_share_of_a_busy_machine_counts),
     SUITE_TEST(a_daemon_that_hangs_says_so_and_is_ended),
     SUITE_TEST(a_stopped_watcher_holds_nobody_up),
     SUITE_TEST(a_watcher_that_died_is_replaced),

@@ -27,8 +27,9 @@ START_TEST(refusals_say_what_is_wrong)
     refused("get a version=1", "no such option");
     refused("get a job=0", "job is a whole number from 1");
     refused("put a !!! form=base64", "no base64");
-    refused("create disk", "not built yet");
-    refused("create a.b", "letters, digits and dashes");
+    refused("create disk", "there is a store already");
+    refused("create tape", "a store is on 'disk' or in 'memory': 'tape'");
+    refused("create", "a store is on 'disk'");
     refused("create memory copies=5", "copies is a whole number from 3 to 4");
     refused("create memory", "there is a store already");
     store_town_close(net);

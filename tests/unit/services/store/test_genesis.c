@@ -20,7 +20,7 @@ START_TEST(all_servers_or_none)
     store_town_must(net, 0, "get a", CW_STORE_NO_STORE);
     store_town_hush(4, false);
     ck_assert_int_eq(store_town_ask(net, 5, "create memory")->rc, 0); /* the offer was taken back */
-    r = store_town_ask(net, 3, "create other");
+    r = store_town_ask(net, 3, "create disk");
     ck_assert_ptr_nonnull(strstr(fake_text(r, 0, "error"), "there is a store already: 'memory'"));
     store_town_close(net);
 }
@@ -30,8 +30,8 @@ START_TEST(two_at_once_do_not_both_come_to_be)
 {
     struct fake_net *net = store_town_open(0);
     static struct fake_result a, b;
-    fake_command(net->server[0], "create one", &a);
-    fake_command(net->server[8], "create two", &b);
+    fake_command(net->server[0], "create memory", &a);
+    fake_command(net->server[8], "create memory copies=4", &b);
     fake_net_finish(net, &a);
     fake_net_finish(net, &b);
     ck_assert(a.rc < 0 || b.rc < 0);

@@ -29,8 +29,9 @@ START_TEST(status_and_explain)
     ck_assert_str_eq(fake_text(&r, 0, "reachable"), "yes");
     ck_assert_str_eq(fake_text(&r, 0, "links"), "-x");
     ck_assert_int_ge(fake_int(&r, 0, "hole_wait_ns"), CW_US(100).ns); /* nanoseconds, as all spans that are told */
-    static const char *const bad[] = {"explain 10.64.3.1", "explain 8.8.8.8", "explain x",  "explain", "status now", "",
-                                      "flows 0",           "flows x",         "flows 1025", "hosts x", "drops x"};
+    static const char *const bad[] = {
+        "explain 10.64.3.1", "explain 8.8.8.8", "explain x",  "explain", "status now", "",
+        "flows 0",           "flows x",         "flows 1025", "hosts x", "drops x",    "next-hops x"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         fake_command(town[0].s, bad[i], &r);
         SUITE_HOLDS(r.rc == -EINVAL, "%s", bad[i]);
@@ -87,6 +88,14 @@ START_TEST(drops_and_hosts)
     ck_assert_uint_eq(r.rows, TOWN_SERVERS);
     ck_assert_str_eq(fake_text(&r, 1, "server"), "1,0,0");
     ck_assert_str_eq(fake_text(&r, 1, "ipv4"), "10.64.1.1");
+    ask(0, "next-hops");
+    ck_assert_uint_eq(r.rows, TOWN_SERVERS - 1);
+    ck_assert_str_eq(fake_text(&r, 0, "server"), "1,0,0");
+    ck_assert_str_eq(fake_text(&r, 0, "links"), "+x");
+    ck_assert_str_eq(fake_text(&r, 1, "links"), "-x");
+    town[0].s->down[2] = true;
+    ask(0, "next-hops");
+    ck_assert_uint_eq(r.rows, 1);
     town_close();
     free(p);
 }

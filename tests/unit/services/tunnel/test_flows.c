@@ -49,7 +49,7 @@ static void open_all(void)
 static struct test_packet *put(uint64_t hash, uint32_t bytes, cw_links links)
 {
     struct test_packet *t = &packets[made++];
-    *t = (struct test_packet){.p = {.bytes = bytes, .links = links}, .left = bytes};
+    *t = (struct test_packet){.p = {.bytes = bytes, .links = {links}}, .left = bytes};
     flows_put(&f, hash, &t->p, now);
     SUITE_HOLDS(flows_valid(&f));
     return t;
@@ -58,8 +58,8 @@ static struct test_packet *put(uint64_t hash, uint32_t bytes, cw_links links)
 /* Sends up to a frame of whatever has its turn; NULL: nothing has. */
 static struct test_packet *send_on(cw_link link)
 {
-    struct flow_packet *p = flows_next(&f, link, now);
-    SUITE_HOLDS(p == flows_next(&f, link, now));
+    struct flow_packet *p = flows_next(&f, FLOW_SHORTEST, link, now);
+    SUITE_HOLDS(p == flows_next(&f, FLOW_SHORTEST, link, now));
     if (p == NULL) {
         return NULL;
     }
@@ -75,15 +75,15 @@ START_TEST(one_flow_is_a_queue)
 {
     open_all();
     struct test_packet *a = put(1, 2500, 1), *b = put(1, 100, 1);
-    ck_assert_uint_eq(flows_wanted(&f), 1);
-    ck_assert_ptr_null(flows_next(&f, CW_LINK_XM, now));
+    ck_assert_uint_eq(flows_wanted(&f, FLOW_SHORTEST), 1);
+    ck_assert_ptr_null(flows_next(&f, FLOW_SHORTEST, CW_LINK_XM, now));
     for (unsigned i = 0; i < 3; i++) {
         ck_assert_ptr_eq(send_on(0), a);
     }
     ck_assert_ptr_eq(send_on(0), b);
     ck_assert_ptr_null(send_on(0));
     ck_assert_uint_eq(f.counts.sent, 2);
-    ck_assert_uint_eq(flows_wanted(&f), 0);
+    ck_assert_uint_eq(flows_wanted(&f, FLOW_SHORTEST), 0);
     flows_close(&f);
 }
 END_TEST
@@ -101,7 +101,7 @@ START_TEST(flows_share_byte_for_byte)
         put(2, 100, 1);
     }
     for (unsigned i = 0; i < 400; i++) {
-        struct flow_packet *p = flows_next(&f, 0, now);
+        struct flow_packet *p = flows_next(&f, FLOW_SHORTEST, 0, now);
         struct test_packet *t = container_of(p, struct test_packet, p);
         uint32_t bytes = t->left < QUANTUM ? t->left : QUANTUM;
         sent[p->flow] += bytes;
@@ -139,17 +139,17 @@ START_TEST(every_link_has_its_round)
 {
     open_all();
     struct test_packet *a = put(1, 3000, 3), *b = put(2, 3000, 2);
-    ck_assert_uint_eq(flows_wanted(&f), 3);
+    ck_assert_uint_eq(flows_wanted(&f, FLOW_SHORTEST), 3);
     ck_assert_ptr_eq(send_on(0), a);
     ck_assert_ptr_eq(send_on(1), b);
     ck_assert_ptr_eq(send_on(1), a);
     ck_assert_ptr_eq(send_on(0), a);
-    ck_assert_uint_eq(flows_wanted(&f), 2);
+    ck_assert_uint_eq(flows_wanted(&f, FLOW_SHORTEST), 2);
     /* The next packet of a flow may go other ways than the first. */
     struct test_packet *c = put(2, 500, 4);
     ck_assert_ptr_eq(send_on(1), b);
     ck_assert_ptr_eq(send_on(1), b);
-    ck_assert_uint_eq(flows_wanted(&f), 4);
+    ck_assert_uint_eq(flows_wanted(&f, FLOW_SHORTEST), 4);
     ck_assert_ptr_eq(send_on(2), c);
     flows_close(&f);
 }
@@ -219,11 +219,46 @@ START_TEST(who_waits_for_long_is_marked)
 }
 END_TEST
 
-static cw_links other_ways(void *context, const struct flow_packet *p)
+static void other_ways(void *context, struct flow_packet *p)
 {
     ck_assert_ptr_eq(context, &f);
-    return p->flow == 2 ? CW_LINKS_NONE : 0x20;
+    p->links[FLOW_SHORTEST] = p->flow == 2 ? CW_LINKS_NONE : 0x20;
+    p->links[FLOW_LONGER] = p->flow == 2 ? CW_LINKS_NONE : 0x01;
 }
+
+static void keep_ways(void *context, struct flow_packet *p)
+{
+    (void)context;
+    (void)p;
+}
+
+/* A longer way takes only what the shortest ones leave behind, and of a packet pieces go by both. */
+START_TEST(longer_ways_take_what_is_left)
+{
+    open_all();
+    f.config.longer_above = 1500;
+    struct test_packet *small = put(1, 1500, 1), *large = put(2, 3000, 1);
+    small->p.links[FLOW_LONGER] = 2; /* too late for a packet that waits already, so by a change of ways */
+    large->p.links[FLOW_LONGER] = 2;
+    flows_reroute(&f, keep_ways);
+    ck_assert_uint_eq(flows_wanted(&f, FLOW_SHORTEST), 1);
+    ck_assert_uint_eq(flows_wanted(&f, FLOW_LONGER), 2);
+    ck_assert_ptr_null(flows_next(&f, FLOW_LONGER, 0, now));
+    ck_assert_ptr_null(flows_next(&f, FLOW_SHORTEST, 1, now));
+    ck_assert_ptr_eq(flows_next(&f, FLOW_LONGER, 1, now), &large->p);
+    flows_sent(&f, &large->p, QUANTUM, false);
+    ck_assert(flows_valid(&f));
+    ck_assert_ptr_eq(send_on(0), small);
+    ck_assert_ptr_eq(send_on(0), small); /* the other one has had its turn, by the longer way */
+    ck_assert_ptr_eq(send_on(0), large);
+    ck_assert_ptr_eq(flows_next(&f, FLOW_LONGER, 1, now), &large->p);
+    flows_sent(&f, &large->p, QUANTUM, true);
+    ck_assert(flows_valid(&f));
+    ck_assert_uint_eq(flows_wanted(&f, FLOW_LONGER), 0);
+    ck_assert_uint_eq(f.packets, 0);
+    flows_close(&f);
+}
+END_TEST
 
 START_TEST(ways_change)
 {
@@ -231,7 +266,7 @@ START_TEST(ways_change)
     struct test_packet *a = put(1, 100, 1), *b = put(2, 100, 1), *c = put(2, 100, 2), *d = put(1, 100, 4);
     flows_reroute(&f, other_ways);
     ck_assert(flows_valid(&f));
-    ck_assert_uint_eq(flows_wanted(&f), 0x20);
+    ck_assert_uint_eq(flows_wanted(&f, FLOW_SHORTEST), 0x20);
     ck_assert_int_eq(b->dropped, 1 + FLOW_NO_WAY);
     ck_assert_int_eq(c->dropped, 1 + FLOW_NO_WAY);
     ck_assert_ptr_eq(send_on(5), a);
@@ -250,6 +285,16 @@ START_TEST(at_random)
         case 0:
             flows_reroute(&f, other_ways);
             break;
+        case 9: { /* some of what begins by a longer way ends by a shorter one */
+            struct flow_packet *p = flows_next(&f, FLOW_LONGER, (cw_link)rng_below(&r, CW_LINK_COUNT), now);
+            if (p != NULL) {
+                struct test_packet *t = container_of(p, struct test_packet, p);
+                uint32_t bytes = t->left < QUANTUM ? t->left : QUANTUM;
+                t->left -= bytes;
+                flows_sent(&f, p, bytes, t->left == 0);
+            }
+            break;
+        }
         default:
             (void)send_on((cw_link)rng_below(&r, CW_LINK_COUNT));
             break;
@@ -286,6 +331,7 @@ END_TEST
 static const struct suite_test tests[] = {
     SUITE_TEST(one_flow_is_a_queue),
     SUITE_TEST(flows_share_byte_for_byte),
+    SUITE_TEST(longer_ways_take_what_is_left),
     SUITE_TEST(sparse_flows_come_first),
     SUITE_TEST(every_link_has_its_round),
     SUITE_TEST(fullest_flow_loses),

@@ -122,5 +122,24 @@ START_TEST(gateways)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(what_is_read), SUITE_TEST(what_came), SUITE_TEST(gateways)};
+START_TEST(what_is_to_many)
+{
+    static const struct {
+        const char *from, *to;
+        enum tunnel_cause cause;
+    } cases[] = {
+        {"10.64.3.1", "224.0.0.251", TUNNEL_GOOD},           {"10.64.3.7", "255.255.255.255", TUNNEL_GOOD},
+        {"10.64.4.1", "224.0.0.251", TUNNEL_SOURCE},         {"10.64.3.1", "10.64.4.1", TUNNEL_NOT_HERE},
+        {"fd00:0:1:3::1", "ff02::fb", TUNNEL_GOOD},          {"fe80::1", "ff02::fb", TUNNEL_SOURCE},
+        {"fd00:0:1:3::1", "fd00:0:1:5::1", TUNNEL_NOT_HERE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ip_packet p = make(cases[i].from, cases[i].to);
+        SUITE_HOLDS(judge_many(&plan, SELF, &p) == cases[i].cause, "case %zu", i);
+    }
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(what_is_to_many), SUITE_TEST(what_is_read), SUITE_TEST(what_came),
+                                          SUITE_TEST(gateways)};
 SUITE_MAIN("judge", tests)

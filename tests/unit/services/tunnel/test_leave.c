@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/tunnel/internal.h"
 
+#include "base/bytes.h"
 #include "services/tunnel/head.h"
 #include "suite.h"
 #include "tunnel_town.h"
@@ -196,8 +197,126 @@ START_TEST(to_a_gateway)
 }
 END_TEST
 
+/* Pulls a piece for a longer path; 0: none waits for that link. Gives what the node is told of its length. */
+static size_t pull_longer(unsigned server, cw_link link)
+{
+    cw_svc *s = town[server].s;
+    size_t length;
+    cw_peek peek = {.size = sizeof peek};
+    bool there = tunnel_service.peek_packet(s, s->state, CW_PLACE_BACKGROUND, link, &peek);
+    cw_packet *p = tunnel_service.next_packet(s, s->state, CW_PLACE_BACKGROUND, link);
+    ck_assert(there == (p != NULL));
+    if (p == NULL) {
+        return 0;
+    }
+    const uint8_t *data = cw_packet_data(p, &length);
+    memcpy(piece.bytes, data, length);
+    piece.length = length;
+    cw_packet_free(s, p);
+    return peek.length;
+}
+
+static void draw_large(unsigned port)
+{
+    do {
+        draw(4, 6, 60000, 1);
+    } while (drawn.length < 40000 || drawn.gso_size == 0 || drawn.gso_size > 8000);
+    put_be16(drawn.bytes + 20, (uint16_t)port);
+}
+
+/* A large packet has pieces by both ways round a ring of three, and is whole at the other end; a small one has none. */
+START_TEST(longer_paths)
+{
+    static const char *const spread[] = {"spread=disjoint", NULL};
+    const cw_link away = CW_LINK_XM;
+    town_open(spread);
+    struct tunnel_place place;
+    town_api()->place(town[0].s, &place);
+    ck_assert_uint_eq(place.mtu, FAKE_MTU - TUNNEL_HEAD_BYTES - LONGER_BYTES);
+    do {
+        draw(4, 6, 1000, 1);
+    } while (drawn.gso_size != 0);
+    town_read(0, &drawn);
+    ck_assert_uint_eq(pull_longer(0, away), 0);
+    ck_assert(town_pull(0, &piece));
+    draw_large(1000);
+    town_read(0, &drawn);
+    ck_assert_uint_eq(town[0].s->polled_background, cw_links_of(away));
+    ck_assert_uint_eq(pull_longer(0, CW_LINK_XP), 0);
+    unsigned longer = 0, shorter = 0;
+    for (size_t told; (told = pull_longer(0, away)) > 0 || town_pull(0, &piece);) {
+        ck_assert_uint_le(told, FAKE_MTU);
+        ck_assert(told == 0 || told == piece.length + 8); /* one way-point */
+        ck_assert_int_eq(piece_decode(piece.bytes, piece.length, 0, 1, &head), 0);
+        town_bring(0, 1, &piece, false);
+        longer += told > 0;
+        shorter += told == 0;
+        if (longer > 2 && shorter == 0) {
+            ck_assert(town_pull(0, &piece));
+            town_bring(0, 1, &piece, false);
+            shorter++;
+        }
+    }
+    town_flush(1);
+    ck_assert_uint_ge(longer, 2);
+    ck_assert_uint_ge(shorter, 1);
+    ck_assert_uint_eq(town_count(0, "longer"), longer);
+    ck_assert_uint_eq(town[1].writes, 1);
+    ck_assert_uint_eq(town[1].write[0].length, drawn.length);
+    town_read(0, &drawn);
+    town[0].s->down[2] = true; /* who is on the longer path */
+    ck_assert_uint_eq(pull_longer(0, away), 0);
+    const cw_event ev = {.size = sizeof ev, .kind = CW_EVENT_SERVER_DOWN, .server = {2, 0, 0}};
+    tunnel_service.on_event(town[0].s, town[0].s->state, &ev);
+    ck_assert_uint_eq(town[0].s->polled_background, CW_LINKS_NONE);
+    ck_assert(town_pull(0, &piece));
+    town_close();
+}
+END_TEST
+
+START_TEST(longer_paths_of_some_ports)
+{
+    static const char *const spread[] = {"spread=disjoint 873 5000-5010", NULL};
+    static const struct {
+        unsigned port;
+        cw_links links;
+    } of[] = {{872, CW_LINKS_NONE}, {873, 1 << CW_LINK_XM}, {5010, 1 << CW_LINK_XM}, {5011, CW_LINKS_NONE}};
+    for (unsigned i = 0; i < sizeof of / sizeof *of; i++) {
+        town_open(spread);
+        draw_large(of[i].port);
+        put_be16(drawn.bytes + 22, 1);
+        town_read(0, &drawn);
+        ck_assert_uint_eq(town[0].s->polled_background, of[i].links);
+        town_close();
+    }
+}
+END_TEST
+
+/* A small MTU is the programs' affair: pieces are as large as frames all the same. */
+START_TEST(pieces_fill_frames)
+{
+    static const char *const usual[] = {"mtu=1500", NULL};
+    town_open(usual);
+    do {
+        draw(4, 6, 60000, 1);
+    } while (drawn.length < 40000 || drawn.gso_size == 0 || drawn.gso_size > 1400);
+    town_read(0, &drawn);
+    ck_assert(town_pull(0, &piece));
+    ck_assert_uint_gt(piece.length, FAKE_MTU - 16 - 1500u);
+    ck_assert_uint_le(piece.length, FAKE_MTU);
+    town_close();
+}
+END_TEST
+
 static const struct suite_test tests[] = {
-    SUITE_TEST(to_a_gateway), SUITE_TEST(pieces),          SUITE_TEST(what_is_refused_is_told),
-    SUITE_TEST(too_big),      SUITE_TEST(the_server_goes), SUITE_TEST(standing_queue),
+    SUITE_TEST(longer_paths),
+    SUITE_TEST(longer_paths_of_some_ports),
+    SUITE_TEST(pieces_fill_frames),
+    SUITE_TEST(to_a_gateway),
+    SUITE_TEST(pieces),
+    SUITE_TEST(what_is_refused_is_told),
+    SUITE_TEST(too_big),
+    SUITE_TEST(the_server_goes),
+    SUITE_TEST(standing_queue),
 };
 SUITE_MAIN("leave", tests)

@@ -43,9 +43,24 @@ START_TEST(options)
     ck_assert_uint_eq(p.mtu, 1500);
     town_close();
     static const char *const bad[][2] = {
-        {"mtu=1279", NULL},         {"mtu=8945", NULL},      {"mtu=1500x", NULL},          {"mtu=", NULL},
-        {"subnet=10.64.0.0", NULL}, {"subnet6=::/48", NULL}, {"nonsense=1", NULL},         {"force=perhaps", NULL},
-        {"cluster=-1", NULL},       {"cluster=7x", NULL},    {"cluster=4294967296", NULL},
+        {"mtu=1279", NULL},
+        {"mtu=8945", NULL},
+        {"mtu=1500x", NULL},
+        {"mtu=", NULL},
+        {"subnet=10.64.0.0", NULL},
+        {"subnet6=::/48", NULL},
+        {"nonsense=1", NULL},
+        {"force=perhaps", NULL},
+        {"cluster=-1", NULL},
+        {"cluster=7x", NULL},
+        {"cluster=4294967296", NULL},
+        {"spread=all", NULL},
+        {"multicast=some", NULL},
+        {"spread=disjointed", NULL},
+        {"spread=disjoint ", NULL},
+        {"spread=", NULL},
+        {"spread=disjoint 70000", NULL},
+        {"spread=disjoint http", NULL},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         int rc = 0;

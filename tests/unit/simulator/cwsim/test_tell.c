@@ -34,7 +34,7 @@ START_TEST(answers)
 {
     char *json = told("ping", "to 0,0,0 count=2", CW_MS(100));
     ck_assert_ptr_nonnull(strstr(json, "\"asked\":\"1,1,0\""));
-    ck_assert_ptr_nonnull(strstr(json, "\"asked_ms\":10"));
+    ck_assert_ptr_nonnull(strstr(json, "\"at_ms\":10"));
     ck_assert_ptr_nonnull(strstr(json, "\"received\":2"));
     ck_assert_ptr_nonnull(strstr(json, "\"result\":\"ok\""));
     free(json);
@@ -51,7 +51,11 @@ START_TEST(mistakes)
     json = told("ping", "tu 1,1,0", CW_MS(100));
     ck_assert_ptr_nonnull(strstr(json, "\"error\":\"service ping has no command 'tu'; did you mean to?\""));
     free(json);
+    json = told("pign", "to 0,0,0", CW_MS(100));
+    ck_assert_ptr_nonnull(strstr(json, "\"error\":\"no service 'pign' runs here; did you mean ping?\""));
+    free(json);
     json = told("nobody", "", CW_MS(100));
+    ck_assert_ptr_nonnull(strstr(json, "\"error\":\"no service 'nobody' runs here\""));
     ck_assert_ptr_nonnull(strstr(json, "\"result\":\"No such file or directory\""));
     free(json);
 }

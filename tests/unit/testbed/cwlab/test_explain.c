@@ -140,7 +140,11 @@ START_TEST(too_few_processors)
     ck_assert(explain_is_starved(&e));
     told(&e, &lab, text, sizeof text);
     ck_assert(strstr(text, "too little processor time: daemons have waited 83 % of their lives") == text);
-    ck_assert(strstr(text, "--scale 6)") != NULL);
+    ck_assert(strstr(text, "(cwlab rescale --name x --scale 6)") != NULL);
+    ck_assert_uint_ge(explain_scale(&e, &lab, 0), 6);
+    e.goes = true; /* what cwlab up takes down again cannot be given other timers */
+    told(&e, &lab, text, sizeof text);
+    ck_assert(strstr(text, "(cwlab up --scale 6)") != NULL);
     e.seconds = 1; /* all begin at once */
     ck_assert(!explain_is_starved(&e));
     e = (struct explain){.processors = 2};

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/store/disk/journal.h"
+
+#include "base/check.h"
+#include "base/container.h"
+#include "storage/storage.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { READS = 64, GROUP = 256 << 10, WHY = 200, FULL_PERCENT = 70, CHECKPOINT_SEGMENTS = 16 };
+
+/* A record that found no room yet. */
+struct stuck {
+    struct list_node node;
+    uint64_t ticket;
+    struct storage_put put; /* its pointers are into bytes[] */
+    uint8_t bytes[];
+};
+
+struct journal {
+    struct journal_events events;
+    struct storage *storage;
+    enum journal_state state;
+    uint64_t id, boot, bytes_max, segment;
+    uint64_t put, told; /* the last ones */
+    struct list waiters;
+    struct list stuck;
+    uint64_t stuck_count;
+    bool no_space; /* the last attempt found the disk full */
+    bool doomed;   /* there was no memory for a record: dead as soon as somebody can be told */
+
+    /* While it opens. */
+    uint64_t at;
+    uint8_t kind;
+    unsigned reads;
+    bool loaded, spoiled;
+    char why[WHY];
+};
+
+/* ---- The end ----------------------------------------------------------------------------------------------------- */
+
+static void tell(struct journal *j, bool good)
+{
+    struct list_node *n;
+    while ((n = list_first(&j->waiters)) != NULL) {
+        struct journal_waiter *w = container_of(n, struct journal_waiter, node);
+        if (good && w->ticket > j->told) {
+            return;
+        }
+        list_remove(n);
+        w->told(w, good);
+    }
+}
+
+static void forget_stuck(struct journal *j)
+{
+    struct list_node *n;
+    while ((n = list_pop_front(&j->stuck)) != NULL) {
+        free(container_of(n, struct stuck, node));
+    }
+    j->stuck_count = 0;
+}
+
+static void die(struct journal *j, const char *why)
+{
+    if (j->state != JOURNAL_OPEN) {
+        return;
+    }
+    j->state = JOURNAL_DEAD;
+    j->doomed = false;
+    snprintf(j->why, sizeof j->why, "%s", why);
+    forget_stuck(j);
+    tell(j, false);
+    j->events.died(j->events.arg);
+}
+
+void journal_give_up(struct journal *j)
+{
+    if (j->state == JOURNAL_OPEN) {
+        j->state = JOURNAL_DEAD;
+        snprintf(j->why, sizeof j->why, "the disk is older than what others heard from it");
+        storage_renounce(j->storage);
+        forget_stuck(j);
+        tell(j, false);
+    }
+}
+
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
+
+static void refuse(struct journal *j, const char *what, const char *why)
+{
+    j->state = JOURNAL_REFUSED;
+    snprintf(j->why, sizeof j->why, "%s%s%s", what, why[0] != '\0' ? ": " : "", why);
+    j->events.opened(j->events.arg, j->state);
+}
+
+static void clear(struct journal *j);
+
+static void end_loading(struct journal *j)
+{
+    if (j->reads > 0 || !j->loaded || j->state != JOURNAL_OPENING) {
+        return;
+    }
+    if (j->spoiled) {
+        storage_renounce(j->storage);
+        refuse(j, "a record on the disk is damaged; at its next start this server has a new, empty store", "");
+        return;
+    }
+    j->state = JOURNAL_OPEN;
+    j->events.opened(j->events.arg, j->state);
+}
+
+/* Reads records, kind after kind, some at a time. */
+static void load(struct journal *j)
+{
+    const struct key_slot *slot;
+    while (!j->loaded && j->reads < READS) {
+        slot = storage_next(j->storage, &j->at);
+        if (slot != NULL && slot->kind != j->kind) {
+            continue;
+        }
+        if (slot == NULL && j->reads > 0) {
+            return; /* all of a kind are told before the next one begins */
+        }
+        if (slot == NULL) {
+            j->at = 0;
+            j->loaded = ++j->kind == JOURNAL_KINDS;
+            continue;
+        }
+        cw_key key = slot->key;
+        if (storage_read(j->storage, slot->kind, &key, 0) < 0) {
+            j->spoiled = true;
+            continue;
+        }
+        j->reads++;
+    }
+    end_loading(j);
+}
+
+static void on_read(void *arg, uint64_t ticket, int result, const struct log_record *r)
+{
+    struct journal *j = arg;
+    (void)ticket;
+    j->reads--;
+    if (result < 0) {
+        j->spoiled = true;
+    } else {
+        j->events.found(j->events.arg, r->kind, r->value, r->value_size);
+    }
+    load(j);
+}
+
+static void on_opened(void *arg, const struct storage_opened *how)
+{
+    struct journal *j = arg;
+    j->id = how->store_id;
+    j->boot = how->boot;
+    switch (how->as) {
+    case STORAGE_FORMATTED:
+    case STORAGE_RECOVERED:
+        snprintf(j->why, sizeof j->why, "%s", how->as == STORAGE_FORMATTED ? "new" : "recovered");
+        j->kind = 1;
+        load(j);
+        return;
+    case STORAGE_RENEWED:
+        snprintf(j->why, sizeof j->why, "begun anew: %s", how->why != NULL ? how->why : "damage");
+        clear(j);
+        j->loaded = true;
+        end_loading(j);
+        return;
+    case STORAGE_OTHER:
+        refuse(j, "it is the store of another cluster or server, or was made with another segment_mib",
+               how->why != NULL ? how->why : "");
+        return;
+    case STORAGE_FAILED:
+        refuse(j, strerror(-how->error), how->why != NULL ? how->why : "");
+        return;
+    }
+}
+
+/* ---- Putting ----------------------------------------------------------------------------------------------------- */
+
+static int append(struct journal *j, const struct storage_put *put, uint64_t ticket)
+{
+    int rc = storage_append(j->storage, put, 1, ticket);
+    CHECK(rc != -EINVAL && rc != -EMSGSIZE);
+    j->no_space = rc == -ENOSPC;
+    return rc;
+}
+
+/* What found no room goes first. */
+static void try_again(struct journal *j)
+{
+    struct list_node *n;
+    while (j->state == JOURNAL_OPEN && (n = list_first(&j->stuck)) != NULL) {
+        struct stuck *k = container_of(n, struct stuck, node);
+        if (append(j, &k->put, k->ticket) < 0) {
+            break;
+        }
+        list_remove(n);
+        j->stuck_count--;
+        free(k);
+    }
+    storage_flush(j->storage);
+}
+
+static void keep(struct journal *j, const struct storage_put *put, uint64_t ticket)
+{
+    struct stuck *k = malloc(sizeof *k + put->name_size + put->value_size);
+    if (k == NULL) {
+        j->doomed = true; /* an order with a hole is none */
+        return;
+    }
+    *k = (struct stuck){.ticket = ticket, .put = *put};
+    k->put.name = k->bytes;
+    k->put.value = k->bytes + put->name_size;
+    if (put->name_size > 0) {
+        memcpy(k->bytes, put->name, put->name_size);
+    }
+    if (put->value_size > 0) {
+        memcpy(k->bytes + put->name_size, put->value, put->value_size);
+    }
+    list_push_back(&j->stuck, &k->node);
+    j->stuck_count++;
+}
+
+static void add(struct journal *j, const struct storage_put *put)
+{
+    if ((j->state != JOURNAL_OPEN && j->state != JOURNAL_OPENING) || j->doomed) {
+        return;
+    }
+    if (j->stuck_count > 0) {
+        try_again(j);
+    }
+    uint64_t ticket = ++j->put;
+    if (j->stuck_count > 0 || append(j, put, ticket) < 0) {
+        keep(j, put, ticket);
+    }
+    storage_flush(j->storage);
+}
+
+void journal_put(struct journal *j, uint8_t kind, const cw_key *key, uint32_t space, const void *name, size_t length,
+                 const void *value, size_t size)
+{
+    CHECK(kind >= 1 && kind < JOURNAL_KINDS && size <= JOURNAL_VALUE_MAX);
+    add(j, &(struct storage_put){.kind = kind,
+                                 .key = *key,
+                                 .space = space,
+                                 .name = name,
+                                 .name_size = (uint16_t)length,
+                                 .value = value,
+                                 .value_size = (uint32_t)size,
+                                 .value_sum = storage_sum(value, (uint32_t)size)});
+}
+
+void journal_drop(struct journal *j, uint8_t kind, const cw_key *key, uint32_t space, const void *name, size_t length)
+{
+    add(j, &(struct storage_put){
+               .kind = kind, .drop = true, .key = *key, .space = space, .name = name, .name_size = (uint16_t)length});
+}
+
+/* What a store that lost its id held is no register any more, and its room is free. */
+static void clear(struct journal *j)
+{
+    const struct key_slot *slot;
+    for (uint64_t at = 0; (slot = storage_next(j->storage, &at)) != NULL;) {
+        cw_key key = slot->key;
+        journal_drop(j, slot->kind, &key, 0, NULL, 0);
+    }
+}
+
+/* ---- What storage tells ------------------------------------------------------------------------------------------ */
+
+static void on_appended(void *arg, uint64_t ticket, int result, uint64_t position)
+{
+    struct journal *j = arg;
+    (void)position;
+    if (result < 0) {
+        die(j, "a write to the disk failed");
+        return;
+    }
+    j->told = ticket;
+    tell(j, true);
+    j->events.landed(j->events.arg);
+}
+
+static void on_room(void *arg)
+{
+    try_again(arg);
+}
+
+static void on_damaged(void *arg, uint8_t kind, const cw_key *key)
+{
+    struct journal *j = arg;
+    if (j->state == JOURNAL_OPEN) {
+        j->events.damaged(j->events.arg, kind, key);
+    }
+}
+
+static void on_stopped(void *arg, int result)
+{
+    (void)arg;
+    (void)result;
+}
+
+/* ---- Opening and closing ----------------------------------------------------------------------------------------- */
+
+int journal_open(struct journal **out, const struct journal_options *options, const struct journal_events *events,
+                 struct disk *disk)
+{
+    struct storage_config config = storage_config_default();
+    struct journal *j = calloc(1, sizeof *j);
+    if (j == NULL) {
+        return -ENOMEM;
+    }
+    j->events = *events;
+    j->bytes_max = options->bytes_max;
+    j->segment = options->segment;
+    list_init(&j->waiters);
+    list_init(&j->stuck);
+    config.class_id = options->owner;
+    config.fresh_id = options->fresh_id;
+    config.meta_segment = options->segment;
+    config.blob_segment = options->segment;
+    config.group_max = options->segment / 4 < GROUP ? options->segment / 4 : GROUP;
+    config.inline_max = JOURNAL_VALUE_MAX;
+    config.bytes_max = options->bytes_max;
+    config.checkpoint_every = (uint64_t)options->segment * CHECKPOINT_SEGMENTS;
+    const struct storage_events told = {.arg = j,
+                                        .opened = on_opened,
+                                        .appended = on_appended,
+                                        .read = on_read,
+                                        .room = on_room,
+                                        .stopped = on_stopped,
+                                        .damaged = on_damaged};
+    int rc = storage_open(&j->storage, &config, &told, disk);
+    if (rc < 0) {
+        free(j);
+        return rc;
+    }
+    *out = j;
+    return 0;
+}
+
+void journal_close(struct journal *j)
+{
+    if (j == NULL) {
+        return;
+    }
+    j->state = JOURNAL_DEAD;
+    tell(j, false);
+    forget_stuck(j);
+    storage_close(j->storage);
+    free(j);
+}
+
+/* ---- Questions --------------------------------------------------------------------------------------------------- */
+
+enum journal_state journal_state(const struct journal *j)
+{
+    return j->state;
+}
+
+const char *journal_why(const struct journal *j)
+{
+    return j->why;
+}
+
+uint64_t journal_id(const struct journal *j)
+{
+    return j->id;
+}
+
+uint64_t journal_boot(const struct journal *j)
+{
+    return j->boot;
+}
+
+uint64_t journal_position(const struct journal *j)
+{
+    struct storage_status status;
+    storage_status(j->storage, &status);
+    return status.position;
+}
+
+bool journal_is_settled(const struct journal *j)
+{
+    return j->state == JOURNAL_OPEN && !j->doomed && j->told == j->put;
+}
+
+uint64_t journal_put_last(const struct journal *j)
+{
+    return j->put;
+}
+
+uint64_t journal_put_told(const struct journal *j)
+{
+    return j->told;
+}
+
+void journal_wait(struct journal *j, struct journal_waiter *waiter)
+{
+    CHECK(!journal_is_settled(j));
+    waiter->ticket = j->put;
+    list_push_back(&j->waiters, &waiter->node);
+}
+
+bool journal_is_full(const struct journal *j)
+{
+    struct storage_status status;
+    storage_status(j->storage, &status);
+    return j->no_space || (j->bytes_max > 0 && status.meta_live / FULL_PERCENT >= j->bytes_max / 100);
+}
+
+void journal_tick(struct journal *j, cw_time now)
+{
+    if (j->doomed) {
+        die(j, "there was no memory for what had to be written");
+        return;
+    }
+    storage_tick(j->storage, now);
+}
+
+cw_time journal_next_wake(const struct journal *j)
+{
+    return storage_next_wake(j->storage);
+}
+
+void journal_status(const struct journal *j, struct journal_status *out)
+{
+    struct storage_status status;
+    storage_status(j->storage, &status);
+    *out = (struct journal_status){.records = status.registers,
+                                   .live = status.meta_live,
+                                   .bytes = (uint64_t)status.meta_segments * j->segment,
+                                   .groups = status.groups,
+                                   .put = j->put,
+                                   .waiting = j->stuck_count};
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * durable.h - what a member of a class on disks remembers over a loss of power: the class, what it has promised, and
+ * its registers. In a class in memory nothing is kept, and everything is settled at once.
+ *
+ * Rule 1 of the store is kept here: what a member holds may be ahead of its disk, but no answer leaves, and no vote of
+ * its own counts, before all that it was told and has done until then is on the disk.
+ *
+ * After a restart a member asks those that it shares shards with how far they heard that its log goes, before it votes
+ * (rule 21). Who heard of more than the disk holds has seen answers that this disk does not know of: its store id dies.
+ */
+#ifndef SERVICES_STORE_DURABLE_H
+#define SERVICES_STORE_DURABLE_H
+
+#include "services/store/lead.h"
+
+/* Reads the options; begins to open the disk when a folder is set. -errno: the service cannot run, and the log says
+ * why. */
+CW_MUST_CHECK int store_durable_open(struct store *s);
+void store_durable_close(struct store *s);
+
+/* May this server be of a class on disks? */
+bool store_durable_ready(const struct store *s);
+/* The id of its store on the disk; only when it is ready. */
+uint64_t store_durable_id(const struct store *s);
+/* How often it was opened. */
+uint64_t store_durable_boot(const struct store *s);
+uint64_t store_durable_position(const struct store *s);
+bool store_durable_is_full(const struct store *s);
+/* How the disk is, in words. */
+const char *store_durable_text(const struct store *s);
+
+/* Puts what has changed: the class that this server is of now, as it was told; a shard's promise; what the shard holds
+ * of a name. */
+void store_durable_class(struct store *s, const struct store_word *w);
+void store_durable_promise(struct store *s, struct store_shard *shard);
+void store_durable_register(struct store *s, struct store_shard *shard, const struct store_name *name);
+
+/* Is what this shard has promised on the disk? */
+bool store_durable_promise_stands(const struct store *s, const struct store_shard *shard);
+/*
+ * Answers a call when all is on the disk. patch: where in the bytes the log's position is to be filled in then; 0:
+ * nowhere. The bytes are copied.
+ */
+void store_durable_answer(struct store *s, uint32_t call, const uint8_t *bytes, size_t size, size_t patch);
+/*
+ * The leader's own vote. True: it counts now. False: store_lead_voted() follows, while the leadership lasts.
+ */
+bool store_durable_vote(struct store_lead *lead, enum store_item_kind kind, uint64_t number);
+
+/* A peer has said that its log goes that far. */
+void store_durable_heard(struct store *s, cw_server server, uint64_t store_id, uint64_t position);
+/* What this server has heard of that store id; 0: nothing. */
+uint64_t store_durable_heard_of(const struct store *s, cw_server server, uint64_t store_id);
+
+#endif

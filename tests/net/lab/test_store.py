@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`cwlab up --service store`: values on the disks of 27 daemons outlive a kill -9 of all of them."""
+
+import os
+import signal
+import time
+
+import lab_kit
+from lab_kit import lines, rows, run, until
+
+NAMES = 20
+
+
+def put(server, name, value):
+    """The version; None: it was not done."""
+    done = run("ctl", server, "store", "put", name, value, code=None)
+    return int(done.stdout.split()[1]) if done.returncode == 0 else None
+
+
+def get(server, name):
+    done = run("ctl", server, "store", "get", name, code=None)
+    return done.stdout if done.returncode == 0 else None
+
+
+def status_of(server):
+    return lines("ctl", server, "store", "status")[0]
+
+
+class Store(lab_kit.Case):
+    def start_all(self, servers):
+        for server in servers:
+            run("restore", server)
+        self.wait_all(len(servers))
+
+    def test_cold_start(self):
+        self.up("3x3x3", "--service", "store", "--scale", "5")  # what is shown does not depend on time
+        servers = [row["server"] for row in rows("status")]
+        self.assertEqual(len(servers), 27)
+        run("ctl", "0,0,0", "store", "create", "disk", "--r", "3")
+        for i in range(NAMES):
+            self.assertIsNotNone(put(servers[i % 27], f"name{i}", f"value{i}"))
+        # One that restarts in time resumes, and whoever asks meanwhile is served.
+        for victim in ("1,1,1", "0,2,1"):
+            run("fail", victim)
+            self.assertEqual(get("2,2,2", "name3"), "value3")
+            run("restore", victim, "--wait")
+            until(f"{victim} is a member again",
+                  lambda victim=victim: status_of(victim)["disk"] == "recovered")
+        for pid in self.pids():
+            os.kill(pid, signal.SIGKILL)
+        time.sleep(1)
+        self.start_all(servers)
+        for i in range(NAMES):
+            name, wanted = f"name{i}", f"value{i}"
+            until(f"{name} is told", lambda name=name, wanted=wanted, i=i: get(servers[(i + 7) % 27], name) == wanted)
+        status = [status_of(server) for server in servers]
+        self.assertEqual({row["disk"] for row in status}, {"recovered"})
+        self.assertEqual({row["member_of"] for row in status}, {144})
+        self.assertEqual({row["members_lost"] for row in status}, {0})
+        self.assertIsNotNone(put("0,0,0", "name0", "after"))
+        self.assertEqual(get("1,2,0", "name0"), "after")
+
+
+if __name__ == "__main__":
+    lab_kit.main()

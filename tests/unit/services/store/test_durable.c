@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/store/durable.h"
+
+#include "services/store/disk/journal.h"
+#include "store_cellar.h"
+#include "suite.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void whole(struct fake_net *net, cw_server s)
+{
+    ck_assert_int_eq(store_town_of(net, s)->health, STORE_WELL);
+    ck_assert_uint_gt(store_town_of(net, s)->shards, 0);
+}
+
+START_TEST(who_restarts_in_time_resumes)
+{
+    struct fake_net *net = store_cellar_open(3);
+    cw_server member[STORE_COPIES_MOST];
+    store_town_must(net, 0, "put a one", CW_STORE_OK);
+    store_town_members(net, "a", member);
+    uint64_t id = store_town_of(net, member[0])->store_id;
+    fake_net_down(net, member[0]);
+    store_cellar_crash(member[0]);
+    fake_net_up(net, member[0]);
+    store_cellar_run(net, CW_SEC(3));
+    whole(net, member[0]);
+    ck_assert_uint_eq(store_town_of(net, member[0])->store_id, id);
+    ck_assert_uint_eq(store_town_of(net, member[0])->boot, 2); /* store rule 29 */
+    ck_assert_ptr_nonnull(store_town_register(net, member[0], "a"));
+    fake_net_down(net, member[1]); /* it counts for a majority again */
+    cw_server asker = member[0];
+    ck_assert_str_eq(fake_text(store_town_ask(net, asker, "get a"), 0, "value"), "one");
+    store_town_must(net, asker, "put a two", CW_STORE_OK);
+    store_cellar_close(net);
+}
+END_TEST
+
+START_TEST(all_lose_their_power)
+{
+    struct fake_net *net = store_cellar_open(3);
+    char line[40];
+    for (unsigned i = 0; i < 20; i++) {
+        snprintf(line, sizeof line, "put name%u value%u", i, i);
+        store_town_must(net, i % STORE_TOWN, line, CW_STORE_OK);
+    }
+    store_town_must(net, 3, "delete name5", CW_STORE_OK);
+    for (cw_server s = 0; s < STORE_TOWN; s++) {
+        fake_net_down(net, s);
+        store_cellar_crash(s);
+    }
+    for (cw_server s = 0; s < STORE_TOWN; s++) {
+        fake_net_up(net, s);
+    }
+    store_cellar_run(net, CW_SEC(3));
+    for (unsigned i = 0; i < 20; i++) {
+        snprintf(line, sizeof line, "get name%u", i);
+        store_town_must(net, (i + 4) % STORE_TOWN, line, i == 5 ? CW_STORE_NOT_FOUND : CW_STORE_OK);
+    }
+    store_cellar_close(net);
+}
+END_TEST
+
+/* Store rule 1. */
+START_TEST(nothing_is_answered_before_the_disk_has_it)
+{
+    struct fake_net *net = store_cellar_open(3);
+    cw_server member[STORE_COPIES_MOST];
+    static struct fake_result r;
+    store_town_must(net, 0, "put a one", CW_STORE_OK);
+    store_town_members(net, "a", member);
+    store_cellar_hold(true);
+    fake_command(net->server[0], "put a two wait_ms=200", &r);
+    store_cellar_run(net, CW_MS(100));
+    ck_assert(!r.done);
+    ck_assert(!journal_is_settled(store_town_of(net, member[0])->journal));
+    ck_assert(!journal_is_settled(store_town_of(net, member[1])->journal));
+    store_cellar_hold(false);
+    store_cellar_run(net, CW_MS(100));
+    ck_assert(r.done);
+    ck_assert_int_eq(fake_int(&r, 0, "code"), CW_STORE_OK);
+    store_cellar_close(net);
+}
+END_TEST
+
+/* Store rule 21. */
+START_TEST(an_empty_disk_is_no_member)
+{
+    struct fake_net *net = store_cellar_open(3);
+    cw_server member[STORE_COPIES_MOST];
+    store_town_must(net, 0, "put a one", CW_STORE_OK);
+    store_town_members(net, "a", member);
+    fake_net_down(net, member[1]);
+    store_cellar_empty(member[1]);
+    fake_net_up(net, member[1]);
+    store_cellar_run(net, CW_SEC(3));
+    ck_assert_uint_eq(store_town_of(net, member[1])->shards, 0);
+    cw_server asker = member[1];
+    ck_assert_str_eq(fake_text(store_town_ask(net, asker, "get a"), 0, "value"), "one");
+    store_town_must(net, asker, "put a two", CW_STORE_OK);
+    store_cellar_close(net);
+}
+END_TEST
+
+START_TEST(an_older_disk_is_found_out)
+{
+    struct fake_net *net = store_cellar_open(3);
+    cw_server member[STORE_COPIES_MOST];
+    store_town_must(net, 0, "put a one", CW_STORE_OK);
+    store_town_members(net, "a", member);
+    struct sim_disk *older = sim_disk_copy(store_cellar_disk(member[1]));
+    store_town_must(net, 0, "put a two", CW_STORE_OK);
+    fake_net_down(net, member[1]);
+    store_cellar_replace(member[1], older);
+    fake_net_up(net, member[1]);
+    store_cellar_run(net, CW_SEC(3));
+    ck_assert_int_eq(store_town_of(net, member[1])->health, STORE_DEAD);
+    ck_assert_ptr_nonnull(strstr(net->server[member[1]]->logged, "older than what server"));
+    ck_assert_str_eq(fake_text(store_town_ask(net, member[1], "get a"), 0, "value"), "two");
+    store_cellar_close(net);
+}
+END_TEST
+
+START_TEST(a_disk_that_fails_is_the_end_of_a_member)
+{
+    struct fake_net *net = store_cellar_open(3);
+    cw_server member[STORE_COPIES_MOST];
+    store_town_must(net, 0, "put a one", CW_STORE_OK);
+    store_town_members(net, "a", member);
+    sim_disk_fail_nth(store_cellar_disk(member[0]), 1, 1u << DISK_WRITE, EIO);
+    store_town_must(net, 1, "put a two", CW_STORE_OK);
+    ck_assert_int_eq(store_town_of(net, member[0])->health, STORE_DEAD);
+    ck_assert_ptr_nonnull(strstr(net->server[member[0]]->logged, "disk failed"));
+    ck_assert_str_eq(fake_text(store_town_ask(net, member[0], "get a"), 0, "value"), "two");
+    ck_assert_ptr_nonnull(strstr(fake_text(store_town_ask(net, member[0], "status"), 0, "disk"), "failed"));
+    store_cellar_close(net);
+}
+END_TEST
+
+/* An idle server has no timer, on disks neither. */
+START_TEST(an_idle_server_sleeps)
+{
+    struct fake_net *net = store_cellar_open(3);
+    store_town_must(net, 0, "put a one", CW_STORE_OK);
+    store_cellar_run(net, CW_SEC(3));
+    for (cw_server s = 0; s < STORE_TOWN; s++) {
+        ck_assert_int_eq(fake_wake(net->server[s]).ns, CW_NEVER.ns);
+    }
+    store_cellar_close(net);
+}
+END_TEST
+
+START_TEST(options_are_judged)
+{
+    static const char *const bad[][3] = {
+        {"segment_mib=0", NULL}, {"segment_mib=65", NULL}, {"bytes_max=7", NULL}, {"bytes_max=64", NULL}};
+    int rc;
+    for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
+        ck_assert_ptr_null(fake_open_with(&store_service, (cw_dims){3, 3, 1}, (cw_coord){0, 0, 0}, bad[i], &rc));
+        ck_assert_int_lt(rc, 0);
+    }
+    struct fake_net *net = store_town_open(0); /* without folders */
+    const struct fake_result *r = store_town_ask(net, 0, "create disk");
+    ck_assert_int_lt(r->rc, 0);
+    ck_assert_ptr_nonnull(strstr(fake_text(r, 0, "error"), "have no folder"));
+    store_town_close(net);
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(who_restarts_in_time_resumes),
+    SUITE_TEST(all_lose_their_power),
+    SUITE_TEST(nothing_is_answered_before_the_disk_has_it),
+    SUITE_TEST(an_empty_disk_is_no_member),
+    SUITE_TEST(an_older_disk_is_found_out),
+    SUITE_TEST(a_disk_that_fails_is_the_end_of_a_member),
+    SUITE_TEST(an_idle_server_sleeps),
+    SUITE_TEST(options_are_judged),
+};
+SUITE_MAIN("store durable", tests)

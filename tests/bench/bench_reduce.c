@@ -4,10 +4,11 @@
  * of the protocol and the same on every machine: the rate at which a vector of each server becomes one, beside the
  * bound of the root's links and what the wires carry of it. `--smoke` only shows that all of it runs.
  *
- *   bench_reduce [--smoke] [--megabytes N] [--megabits M] [--only WHAT]
+ *   bench_reduce [--smoke] [--megabytes N] [--megabits M] [--frame F] [--only WHAT]
  *
- * N: of each vector, 750 when nothing is said; M: of the links in a second, 1000; WHAT: the name of the row that is
- * wanted. The wires beside a rate are those of the rows' names: 5.916 is 6 links of 1 Gb/s.
+ * N: of each vector, 750 when nothing is said; M: of the links in a second, 1000; F: the length of frames in bytes;
+ * WHAT: the name of the row that is wanted. The wires beside a rate are those of frames of 9,000
+ * bytes: 5.916 is 6 links of 1 Gb/s.
  */
 #include "ag_caller.h"
 #include "keyspace/torus.h"
@@ -21,8 +22,8 @@
 #include <string.h>
 
 static struct world *world;
-static uint64_t megabytes = 750, megabits = 1000;
-static const char *only = ""; /* nothing: all rows */
+static uint64_t megabytes = 750, megabits = 1000, frame; /* 0: of the usual length */
+static const char *only = "";                            /* nothing: all rows */
 
 static cw_time clock_now(void *context)
 {
@@ -49,6 +50,7 @@ static void open_world(cw_dims dims)
     struct world_config config = world_config_default();
     config.dims = dims;
     config.wire.bits_per_second = megabits * 1000000;
+    config.node.mtu = frame > 0 ? (uint16_t)frame : config.node.mtu;
     config.services = services;
     config.service_count = 3;
     config.grants = caller_grants;
@@ -237,6 +239,8 @@ int main(int argc, char **argv)
             megabytes = strtoull(argv[++i], NULL, 10);
         } else if (strcmp(argv[i], "--megabits") == 0 && i + 1 < argc) {
             megabits = strtoull(argv[++i], NULL, 10);
+        } else if (strcmp(argv[i], "--frame") == 0 && i + 1 < argc) {
+            frame = strtoull(argv[++i], NULL, 10);
         }
     }
     static const cw_server three[] = {0, 13, 26}, corner[] = {0};

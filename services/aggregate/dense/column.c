@@ -59,37 +59,61 @@ void column_credit(struct column *c, uint32_t passed)
     c->limit = limit > c->limit ? limit : c->limit;
 }
 
-int column_take(struct column *c, uint32_t position, cw_link child)
+int column_begin(struct column *c, uint32_t position, cw_link child)
 {
     if (child >= CW_LINK_COUNT || !(c->children >> child & 1) || !column_open(c, position)) {
         return -EPROTO;
     }
     struct column_slot *s = column_slot(c, position);
-    if (!(s->missing >> child & 1)) {
+    if (s->begun >> child & 1) {
         return -EALREADY;
     }
+    s->begun |= cw_links_of(child);
+    return 0;
+}
+
+void column_take(struct column *c, uint32_t position, cw_link child)
+{
+    struct column_slot *s = column_slot(c, position);
+    CHECK(column_open(c, position) && (s->begun & s->missing) >> child & 1);
     s->missing &= (cw_links)~cw_links_of(child);
     if (s->missing == 0 || AGG_MUTANT(CHILD_MISSING)) {
         s->state = s->state == COLUMN_WAITING ? COLUMN_READY : s->state;
     }
-    return 0;
 }
 
-bool column_ready(const struct column *c, uint32_t *position)
+uint32_t column_common(const struct column *c, uint32_t position)
 {
+    const struct column_slot *s = column_slot(c, position);
+    uint32_t least = UINT32_MAX;
+    for (cw_links left = c->children; left != 0; left &= (cw_links)(left - 1)) {
+        uint32_t came = s->came[__builtin_ctz(left)];
+        least = came < least ? came : least;
+    }
+    return AGG_MUTANT(CHILD_MISSING) ? s->filled : least;
+}
+
+bool column_ready(const struct column *c, bool early, uint32_t *position)
+{
+    bool found = false;
     for (uint32_t p = c->base; column_open(c, p) && (p < c->limit || AGG_MUTANT(NO_CREDIT)); p++) {
-        if (column_slot(c, p)->state == COLUMN_READY) {
+        enum column_state state = column_slot(c, p)->state;
+        if (state == COLUMN_READY) {
             *position = p;
             return true;
         }
+        if (early && !found && state == COLUMN_WAITING && column_common(c, p) > 0) {
+            *position = p;
+            found = true;
+        }
     }
-    return false;
+    return found;
 }
 
 void column_lend(struct column *c, uint32_t position)
 {
     struct column_slot *s = column_slot(c, position);
-    CHECK(column_open(c, position) && s->state == COLUMN_READY);
+    CHECK(column_open(c, position) && (s->state == COLUMN_READY || s->state == COLUMN_WAITING));
     s->state = COLUMN_LENT;
 }
 

@@ -10,7 +10,8 @@
  *  1. A position is open while base <= position < base + window. It is then gathered in memory of its own: so a server
  *     has at most `window` blocks of a tree, however long the vector.
  *  2. A child's part is taken once for each position, and only when the position is open (column_take()).
- *  3. A position is ready when the parts of all children are in it, and this server's own.
+ *  3. A position is ready when the parts of all children are in it, and this server's own. It may be lent before that:
+ *     what goes up then is what all children have brought so far (column_common()).
  *  4. A child may send the positions below its parent's base + window: the parent tells its base (the credit).
  *
  * The column keeps states; what is in the memory is its user's business.
@@ -20,7 +21,7 @@
 
 #include "cubeway/types.h"
 
-enum { COLUMN_WINDOW_MOST = 64, COLUMN_AHEAD_MOST = 4096 };
+enum { COLUMN_WINDOW_MOST = 64, COLUMN_AHEAD_MOST = 4096, COLUMN_ELEMENT = 16 };
 
 enum column_state {
     COLUMN_WAITING, /* for parts of children */
@@ -31,8 +32,12 @@ enum column_state {
 
 struct column_slot {
     enum column_state state;
-    cw_links missing; /* the children whose part is not in it */
-    bool filled;      /* the memory has something: the first part is copied, the others are combined */
+    cw_links begun;                 /* the children whose part has begun to come */
+    cw_links missing;               /* the children whose part is not whole */
+    uint32_t filled;                /* bytes of the memory that have something in them */
+    uint32_t came[CW_LINK_COUNT];   /* bytes of each child that are in it: whole elements, from the first on */
+    uint8_t carried[CW_LINK_COUNT]; /* bytes of each child's next element, which are kept in */
+    uint8_t carry[CW_LINK_COUNT][COLUMN_ELEMENT]; /* this */
 };
 
 struct column {
@@ -89,13 +94,20 @@ static inline uint32_t column_block(const struct column *c, uint32_t position)
 }
 
 /*
- * The part of the child at that link has come. 0: the caller puts it into the memory now;
- * -EALREADY: it was taken before; -EPROTO: no such child, or the position is not open. Then nothing changes.
+ * The part of the child at that link begins to come. 0: the caller puts what comes into the memory; -EALREADY: it has
+ * begun before; -EPROTO: no such child, or the position is not open. Then nothing changes.
  */
-CW_MUST_CHECK int column_take(struct column *c, uint32_t position, cw_link child);
-/* The lowest position that is ready and may be sent. False: there is none. */
-CW_MUST_CHECK bool column_ready(const struct column *c, uint32_t *position);
-/* A ready position is lent to the parent, or at the root to the result. */
+CW_MUST_CHECK int column_begin(struct column *c, uint32_t position, cw_link child);
+/* The part that has begun is whole. */
+void column_take(struct column *c, uint32_t position, cw_link child);
+/* How many bytes of the position all children have brought. It has children, and is open. */
+uint32_t column_common(const struct column *c, uint32_t position);
+/*
+ * The lowest position that is ready and may be sent; with `early`, and none ready, one of which all children have
+ * brought something. False: there is none.
+ */
+CW_MUST_CHECK bool column_ready(const struct column *c, bool early, uint32_t *position);
+/* A ready position, or one that column_ready() gave early, is lent to the parent, or at the root to the result. */
 void column_lend(struct column *c, uint32_t position);
 /* A lent position is with the parent. Gives true when base has moved: children have more credit. */
 bool column_pass(struct column *c, uint32_t position);

@@ -153,21 +153,52 @@ int dense_say(struct dense *d, cw_server to, const struct message *m)
 
 /* ---- Messages that come ------------------------------------------------------------------------------------------ */
 
+/* Fills *m with what the head of a block says. -EPROTO: it is none. */
+static int read_head(struct dense *d, const struct transport_message *t, struct message *m)
+{
+    if (message_decode(t->head, t->head_length, m) < 0 || m->kind != MESSAGE_BLOCK) {
+        dense_note(d, DENSE_COUNT_MALFORMED, 1);
+        return -EPROTO;
+    }
+    m->bytes = (size_t)t->bytes;
+    return 0;
+}
+
+static int take_piece(void *context, void *arg, const struct transport_message *t, uint64_t offset,
+                      const uint8_t *bytes, size_t length)
+{
+    struct dense *d = context;
+    struct message m;
+    (void)arg;
+    int rc = read_head(d, t, &m);
+    return rc < 0 ? rc : parts_piece(d, &m, torus_id(&d->torus, t->src_server), offset, bytes, length);
+}
+
+static int begin_block(void *context, const struct transport_message *t, struct transport_accept *accept)
+{
+    struct dense *d = context;
+    struct message m;
+    int rc = t->bytes > BLOCKS_BYTES_MOST ? -EPROTO : read_head(d, t, &m);
+    rc = rc < 0 ? rc : parts_begin(d, &m, torus_id(&d->torus, t->src_server));
+    accept->piece = t->incoming != 0 ? take_piece : NULL; /* one of a packet is taken whole */
+    return rc;
+}
+
 static int take_block(void *context, void *arg, const struct transport_message *t, const uint8_t *bytes, int status)
 {
     struct dense *d = context;
     struct message m;
     (void)arg;
-    if (status < 0) {
+    cw_server from = torus_id(&d->torus, t->src_server);
+    int rc = read_head(d, t, &m);
+    if (rc == 0 && status < 0) {
+        parts_lost(d, &m, from, status);
         return 0;
     }
-    if (message_decode(t->head, t->head_length, &m) < 0 || m.kind != MESSAGE_BLOCK) {
-        dense_note(d, DENSE_COUNT_MALFORMED, 1);
-        return -EPROTO;
+    if (rc == 0 && bytes != NULL) {
+        rc = parts_piece(d, &m, from, 0, bytes, m.bytes);
     }
-    m.elements = bytes;
-    m.bytes = (size_t)t->bytes;
-    return vertex_block(d, &m, torus_id(&d->torus, t->src_server));
+    return rc < 0 ? rc : parts_whole(d, &m, from);
 }
 
 /* How the END is for this member: with a result for all it succeeds only when it has it. */
@@ -476,17 +507,24 @@ int dense_open(cw_svc *s, struct dense **out)
     list_init(&d->gatherings);
     metrics_counters(s, counts, DENSE_COUNTS, d->counter);
     struct transport_config edge = transport_config_default(AGGREGATE_PORT_EDGE, d);
+    edge.begin = begin_block;
     edge.message = take_block;
+    edge.piece_window = BLOCKS_BYTES_MOST;
+    edge.silence = DENSE_LIMIT; /* a block that was sent early waits at its sender for the rest of it */
     edge.message_max = BLOCKS_BYTES_MOST;
     edge.messages_max = CW_LINK_COUNT * COLUMN_WINDOW_MOST * DENSE_RUNS;
     edge.timeout = DENSE_LIMIT;
     /*
      * What is lent bounds the queue already. All links carry blocks both ways, and acknowledgements stand behind them:
-     * the transport takes that wait for a queue of its own, and would leave links idle.
+     * the transport takes that wait for a queue of its own, and would leave links idle. A block is acknowledged with
+     * its last packet; those before need none, and where links are slow each would be a packet more.
      */
-    edge.queue_target = (size_t)DENSE_LENT * BLOCKS_BYTES_MOST;
+    edge.queue_target = (size_t)2 * BLOCKS_BYTES_MOST;
+    edge.ack_delay = DENSE_ACK_DELAY;
+    edge.rto_min = DENSE_REPEAT;
     struct transport_config call = transport_config_default(AGGREGATE_PORT_CALL, d);
     call.message = take_call;
+    call.rto_min = DENSE_REPEAT;
     call.message_max = MESSAGE_BYTES_MOST;
     call.messages_max = 4 * d->torus.servers + 1024;
     call.peers_max = call.messages_max;

@@ -26,7 +26,7 @@ static void block_ended(void *context, void *arg, int status)
     struct vertex *v = l->v;
     (void)context;
     l->out = false;
-    v->lent[l->tree]--;
+    v->lent[l->tree] = false;
     if (v->ending || v->broken) {
         return;
     }
@@ -41,6 +41,27 @@ static void block_ended(void *context, void *arg, int status)
     vertex_pump(v);
 }
 
+/* The bytes of a block that was sent before it was whole. */
+static int read_block(void *context, void *arg, uint64_t offset, uint8_t *out, size_t length)
+{
+    const struct lend *l = arg;
+    const struct column *c = &l->v->column[l->tree];
+    (void)context;
+    if (offset + length > column_common(c, l->position)) {
+        return -EAGAIN;
+    }
+    memcpy(out, column_memory(c, l->position) + offset, length);
+    return 0;
+}
+
+void edge_more(struct vertex *v, cw_link tree, uint32_t position)
+{
+    const struct lend *l = &v->lend[tree * v->window + position % v->window];
+    if (l->out) {
+        (void)transport_more(v->d->edge, l->id);
+    }
+}
+
 void edge_send(struct vertex *v, cw_link tree, uint32_t position)
 {
     struct column *c = &v->column[tree];
@@ -53,16 +74,22 @@ void edge_send(struct vertex *v, cw_link tree, uint32_t position)
     m.block = block;
     uint8_t head[MESSAGE_BLOCK_BYTES];
     message_encode(&m, head);
+    bool whole = column_slot(c, position)->state == COLUMN_READY;
     column_lend(c, position);
     size_t bytes = blocks_elements(&v->blocks, block) * v->blocks.element;
-    const struct transport_data data = {.bytes = elements_of(v, l), .size = bytes};
+    struct transport_data data = {.size = bytes};
+    if (whole) {
+        data.bytes = elements_of(v, l);
+    } else {
+        data.read = read_block;
+    }
     const struct transport_send_options options = {TRANSPORT_SEND_INIT, .head = head, .head_length = sizeof head};
     cw_server parent = v->plan.tree[tree].parent;
     cw_to to = to_server(v->d->s, AGGREGATE_JOB, AGGREGATE_PORT_EDGE, parent);
     l->id = transport_send(v->d->edge, &to, &data, &options, block_ended, l);
-    v->lent[tree]++;
+    v->lent[tree] = true;
     if (l->id < 0) {
-        v->lent[tree]--;
+        v->lent[tree] = false;
         l->out = false;
         vertex_break(v, (int)l->id, parent);
     }

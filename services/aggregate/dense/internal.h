@@ -6,6 +6,7 @@
  *     member.c   this server's own calls: from reduce() to done()
  *     reducer.c  at the root: who is there, attempts, what is dealt, what is settled, the end
  *     vertex.c   one attempt at this server: its plan, its columns, the parts that meet here
+ *     parts.c    blocks of children, packet by packet
  *     edge.c     blocks to a parent, deals and credit to children
  *     small.c    vectors that fit a packet: no trees
  *     share.c    the result to all members: the root sends, and members hold, it
@@ -37,15 +38,18 @@ enum {
     DENSE_GATHERINGS = 64, /* runs whose JOINs pass a server at a time; those of others go to their root alone */
     DENSE_ENDED = 256,     /* runs whose names are remembered, for ENDED_SPAN */
     DENSE_WINDOW = 8,      /* blocks of a tree above a child; twice as many when they are short */
-    DENSE_LENT = 2,        /* of them, on their way to the parent at a time, */
-    /* but one, when this server is in several runs and blocks are longer than this. */
-    DENSE_LENT_SHORT = 16 * 1024,
     /* Blocks that are dealt and not settled: this, and a quarter of a window for each edge of the depth. */
     DENSE_AHEAD = 8,
     DENSE_SETTLE_AT_ONCE = 64 /* blocks that a root without children settles before others have their turn */
 };
 #define DENSE_MEMORY_MOST (UINT64_C(256) << 20)
 #define DENSE_TICK CW_MS(50)
+/*
+ * Nothing is repeated before that: the first block on a link of 20 Mb/s takes 14 ms more than what opened the
+ * association, by which the transport knows the way.
+ */
+#define DENSE_REPEAT CW_MS(30)
+#define DENSE_ACK_DELAY CW_MS(10)
 #define DENSE_ASK_EVERY CW_MS(500) /* a member or vertex asks the root so often whether it is still there */
 #define DENSE_STALL CW_MS(200)     /* a root that has seen nothing move for so long asks everybody */
 #define DENSE_PAUSE_FIRST CW_MS(2) /* between two attempts: doubled until something is settled */
@@ -198,7 +202,7 @@ struct vertex {
     struct column column[CW_LINK_COUNT];
     struct told told[CW_LINK_COUNT][CW_LINK_COUNT]; /* by tree and link */
     uint8_t *held[CW_LINK_COUNT];                   /* CW_REDUCE_FIXED: parts of children, until all are there */
-    unsigned lent[CW_LINK_COUNT];                   /* blocks of a tree that are on their way to the parent */
+    bool lent[CW_LINK_COUNT];                       /* a block of that tree is on its way to the parent */
     struct lend *lend;                              /* [tree * window + position % window] */
     struct member *own;                             /* NULL: this server is no member */
     struct reducer *reducer;                        /* NULL: this server is not the root */
@@ -219,17 +223,41 @@ CW_MUST_CHECK int vertex_begin(struct dense *d, const struct message *m, struct 
 void vertex_free(struct vertex *v);
 /* The attempt cannot be completed: the root is told, with the reason. */
 void vertex_break(struct vertex *v, int cause, cw_server who);
-/* Takes a child's block. 0, -ESTALE, -EPROTO: the status for its sender. */
-CW_MUST_CHECK int vertex_block(struct dense *d, const struct message *m, cw_server from);
+/* Do blocks go up in this run? The result of others (broadcast) is the root's own vector. */
+CW_MUST_CHECK bool vertex_combines(const struct vertex *v);
 CW_MUST_CHECK int vertex_deal(struct dense *d, const struct message *m, cw_server from);
 /* Moves whatever can be moved: blocks up, deals down. */
 void vertex_pump(struct vertex *v);
+/* More of an open position is here than before. */
+void vertex_further(struct vertex *v, cw_link tree, uint32_t position);
 void vertex_tick(struct vertex *v);
+
+/* ---- Parts of children ------------------------------------------------------------------------------------------- */
+
+/*
+ * A child's block begins to come: m has the length of all of it. 0, -ESTALE, -EPROTO: the status for its sender. Then
+ * its bytes, in order, each time with the same m but for the elements; and at the end one of the last two.
+ */
+CW_MUST_CHECK int parts_begin(struct dense *d, const struct message *m, cw_server from);
+CW_MUST_CHECK int parts_piece(struct dense *d, const struct message *m, cw_server from, uint64_t offset,
+                              const uint8_t *bytes, size_t length);
+CW_MUST_CHECK int parts_whole(struct dense *d, const struct message *m, cw_server from);
+/* The rest of it does not come. */
+void parts_lost(struct dense *d, const struct message *m, cw_server from, int status);
+/*
+ * CW_REDUCE_FIXED: do the parts of this tree's children wait for one another? One child's part meets this server's own
+ * in any case.
+ */
+CW_MUST_CHECK bool parts_wait(const struct vertex *v, cw_link tree);
+/* All parts that have waited are there: they meet in the order of the children's links (aggregate rule 9). */
+void parts_meet(struct vertex *v, cw_link tree, uint32_t position);
 
 /* ---- Edges ------------------------------------------------------------------------------------------------------- */
 
-/* Sends a ready position to the parent. */
+/* Sends a position to the parent, one that is not ready as far as it is there. */
 void edge_send(struct vertex *v, cw_link tree, uint32_t position);
+/* There is more of a position that was sent. */
+void edge_more(struct vertex *v, cw_link tree, uint32_t position);
 /* Tells the children of a tree what was dealt, and their credit, where either is new. */
 void edge_tell(struct vertex *v, cw_link tree);
 /* Cancels what is lent. */

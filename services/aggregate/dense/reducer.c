@@ -125,7 +125,8 @@ static int cut(struct reducer *r, unsigned depth)
     if (r->cut) {
         return 0;
     }
-    int rc = blocks_make(&r->blocks, r->caller->spec.elements, r->caller->element, depth);
+    size_t packet = cw_mtu(r->d->s);
+    int rc = blocks_make(&r->blocks, r->caller->spec.elements, r->caller->element, depth, packet);
     rc = rc < 0 ? rc : frontier_init(&r->frontier, r->blocks.count);
     r->cut = rc == 0;
     return rc;

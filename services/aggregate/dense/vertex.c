@@ -47,31 +47,15 @@ static size_t slot_bytes(const struct vertex *v, cw_link tree)
     return lends ? 0 : blocks_longest(&v->blocks);
 }
 
-/* Do blocks go up in this run? The result of others (broadcast) is the root's own vector. */
-static bool combines(const struct vertex *v)
+bool vertex_combines(const struct vertex *v)
 {
     return (v->spec.flags & CW_REDUCE_FROM_ROOT) == 0;
-}
-
-/* Do the parts of this tree's children wait for one another? One child's part meets this server's own in any case. */
-static bool holds(const struct vertex *v, cw_link tree)
-{
-    return (v->spec.flags & CW_REDUCE_FIXED) != 0 && __builtin_popcount(v->plan.tree[tree].children) > 1;
-}
-
-/* Where the part of a child for a position waits. */
-static uint8_t *held_part(const struct vertex *v, cw_link tree, uint32_t position, cw_link child)
-{
-    cw_links children = v->plan.tree[tree].children;
-    unsigned before = (unsigned)__builtin_popcount(children & (cw_links_of(child) - 1U));
-    unsigned slot = position % v->window * (unsigned)__builtin_popcount(children) + before;
-    return v->held[tree] + slot * blocks_longest(&v->blocks);
 }
 
 static int make_columns(struct vertex *v)
 {
     struct dense *d = v->d;
-    if (!combines(v)) {
+    if (!vertex_combines(v)) {
         return 0;
     }
     v->lend = calloc(CW_LINK_COUNT * v->window, sizeof *v->lend);
@@ -83,7 +67,7 @@ static int make_columns(struct vertex *v)
         size_t bytes = slot_bytes(v, tree);
         uint64_t cost = column_cost(v->window, v->ahead, bytes);
         size_t held =
-            holds(v, tree) ? v->window * bytes * (unsigned)__builtin_popcount(v->plan.tree[tree].children) : 0;
+            parts_wait(v, tree) ? v->window * bytes * (unsigned)__builtin_popcount(v->plan.tree[tree].children) : 0;
         cost += held;
         if (d->memory + v->cost + cost > DENSE_MEMORY_MOST) {
             return -ENOBUFS;
@@ -182,74 +166,7 @@ void vertex_break(struct vertex *v, int cause, cw_server who)
     (void)dense_say(v->d, v->run.root, &m); /* if it is not sent, the root finds out when nothing moves */
 }
 
-/* ---- Blocks ------------------------------------------------------------------------------------------------------ */
-
-/* Puts elements of a child into the slot, and before them this server's own. */
-static void add(struct vertex *v, struct column *c, uint32_t position, const uint8_t *elements)
-{
-    struct column_slot *slot = column_slot(c, position);
-    uint8_t *memory = column_memory(c, position);
-    uint32_t block = column_block(c, position);
-    size_t n = blocks_elements(&v->blocks, block);
-    if (!slot->filled && v->own == NULL) {
-        memcpy(memory, elements, n * v->blocks.element);
-    } else {
-        if (!slot->filled) {
-            member_copy(v->own, blocks_first(&v->blocks, block), n, memory);
-        }
-        v->combine(memory, elements, n);
-        if (AGG_MUTANT(TWICE) && position % 5 == 3) {
-            v->combine(memory, elements, n);
-        }
-    }
-    slot->filled = true;
-}
-
-/* All parts are there: they meet in the order of the children's links (CW_REDUCE_FIXED). */
-static void add_held(struct vertex *v, cw_link tree, uint32_t position)
-{
-    for (cw_links left = v->plan.tree[tree].children; left != 0; left &= (cw_links)(left - 1)) {
-        add(v, &v->column[tree], position, held_part(v, tree, position, (cw_link)__builtin_ctz(left)));
-    }
-}
-
-/* A child's part has come. */
-static void put(struct vertex *v, cw_link child, const struct message *m)
-{
-    if (holds(v, m->tree) && !AGG_MUTANT(ANY_ORDER)) {
-        memcpy(held_part(v, m->tree, m->position, child), m->elements, m->bytes);
-    } else {
-        add(v, &v->column[m->tree], m->position, m->elements);
-    }
-    dense_note(v->d, DENSE_COUNT_BLOCKS, 1);
-    dense_note(v->d, DENSE_COUNT_BYTES, m->bytes);
-}
-
-/* Does the block fit what was dealt? */
-static bool fits(const struct vertex *v, const struct column *c, const struct message *m)
-{
-    return column_open(c, m->position) && column_block(c, m->position) == m->block && m->block < v->blocks.count &&
-           m->bytes == blocks_elements(&v->blocks, m->block) * v->blocks.element;
-}
-
-int vertex_block(struct dense *d, const struct message *m, cw_server from)
-{
-    struct vertex *v = vertex_find(d, &m->run);
-    if (v == NULL || v->broken || (v->attempt != m->attempt && !AGG_MUTANT(OLD_ATTEMPT))) {
-        dense_note(d, DENSE_COUNT_STALE, 1);
-        return -ESTALE;
-    }
-    struct column *c = &v->column[m->tree];
-    cw_link child = plan_child(&v->plan, &d->torus, d->self, m->tree, from);
-    int rc = combines(v) && v->plan.tree[m->tree].in && fits(v, c, m) ? column_take(c, m->position, child) : -EPROTO;
-    if (rc < 0) {
-        vertex_break(v, rc, from);
-        return -EPROTO;
-    }
-    put(v, child, m);
-    vertex_pump(v);
-    return 0;
-}
+/* ---- Deals ------------------------------------------------------------------------------------------------------- */
 
 int vertex_deal(struct dense *d, const struct message *m, cw_server from)
 {
@@ -259,7 +176,8 @@ int vertex_deal(struct dense *d, const struct message *m, cw_server from)
         return -ESTALE;
     }
     struct column *c = &v->column[m->tree];
-    bool good = combines(v) && v->plan.tree[m->tree].in && v->plan.tree[m->tree].parent == from && m->from == c->dealt;
+    bool good =
+        vertex_combines(v) && v->plan.tree[m->tree].in && v->plan.tree[m->tree].parent == from && m->from == c->dealt;
     for (unsigned i = 0; good && i < m->runs; i++) {
         uint32_t first = m->deal[i].first, count = m->deal[i].count;
         good = first < v->blocks.count && count <= v->blocks.count - first;
@@ -281,33 +199,27 @@ int vertex_deal(struct dense *d, const struct message *m, cw_server from)
 
 /* ---- Moving ------------------------------------------------------------------------------------------------------ */
 
-/*
- * How many blocks of a tree may be on their way to its parent. Several runs lend to the same links: there a long block
- * of each run's trees is enough to fill them, and more makes the deals and the credit of all runs wait behind them.
- */
-static unsigned lent_most(const struct vertex *v)
+/* May a block go to the parent before it is whole? Not at the root, nor where children's parts wait for one another. */
+static bool early(const struct vertex *v, cw_link tree)
 {
-    bool few = v->d->vertex_count > 1 && blocks_longest(&v->blocks) > DENSE_LENT_SHORT;
-    return few ? 1 : DENSE_LENT;
+    return v->reducer == NULL && v->plan.tree[tree].children != 0 && !parts_wait(v, tree);
 }
 
-/* Sends one ready block of the tree up, or at the root into the result. False: there is none. */
+/* Sends a block of the tree up, or at the root a ready one into the result. False: there is none. */
 static bool move_one(struct vertex *v, cw_link tree)
 {
     struct column *c = &v->column[tree];
     uint32_t position;
-    /* The transport sends its messages to a peer in turns: with many at a time each takes long. */
-    if (v->lent[tree] >= lent_most(v) || !column_ready(c, &position)) {
+    /* One at a time: deals and credit wait behind what is under way, and messages to a peer leave in turns. */
+    if (v->lent[tree] || !column_ready(c, early(v, tree), &position)) {
         return false;
     }
     uint32_t block = column_block(c, position);
     uint8_t *memory = column_memory(c, position);
-    struct column_slot *slot = column_slot(c, position);
-    if (holds(v, tree) && !AGG_MUTANT(ANY_ORDER)) {
-        add_held(v, tree, position);
-    } else if (!slot->filled && memory != NULL) {
+    if (c->children != 0 && parts_wait(v, tree)) {
+        parts_meet(v, tree, position);
+    } else if (c->children == 0 && memory != NULL) {
         member_copy(v->own, blocks_first(&v->blocks, block), blocks_elements(&v->blocks, block), memory);
-        slot->filled = true;
     }
     if (v->reducer == NULL) {
         edge_send(v, tree, position);
@@ -319,10 +231,20 @@ static bool move_one(struct vertex *v, cw_link tree)
     return true;
 }
 
+void vertex_further(struct vertex *v, cw_link tree, uint32_t position)
+{
+    struct column_slot *slot = column_slot(&v->column[tree], position);
+    if (slot->state == COLUMN_LENT) {
+        edge_more(v, tree, position);
+    } else if (early(v, tree) && slot->state == COLUMN_WAITING) {
+        (void)move_one(v, tree);
+    }
+}
+
 void vertex_pump(struct vertex *v)
 {
     unsigned moved = 0;
-    bool more = combines(v);
+    bool more = vertex_combines(v);
     while (more && !v->broken) {
         more = false;
         if (v->reducer != NULL) {
@@ -339,7 +261,7 @@ void vertex_pump(struct vertex *v)
             break;
         }
     }
-    for (cw_link tree = 0; tree < CW_LINK_COUNT && !v->broken && combines(v); tree++) {
+    for (cw_link tree = 0; tree < CW_LINK_COUNT && !v->broken && vertex_combines(v); tree++) {
         if (v->plan.tree[tree].in) {
             edge_tell(v, tree);
         }

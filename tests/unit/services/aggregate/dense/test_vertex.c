@@ -61,6 +61,14 @@ static cw_server parent_of(const struct vertex *v)
     return v->plan.tree[tree].parent;
 }
 
+/* A block of a child comes in one packet. */
+static int take(const struct message *b, cw_server from)
+{
+    int rc = parts_begin(d, b, from);
+    rc = rc < 0 ? rc : parts_piece(d, b, from, 0, b->elements, b->bytes);
+    return rc < 0 ? rc : parts_whole(d, b, from);
+}
+
 /* aggregate rules 2, 3 and 4, block by block. */
 START_TEST(blocks_of_children)
 {
@@ -69,18 +77,18 @@ START_TEST(blocks_of_children)
     struct message m = deal(), b = block(0, 3);
     ck_assert_int_eq(vertex_deal(d, &m, parent_of(v)), 0);
     b.attempt = 2;
-    ck_assert_int_eq(vertex_block(d, &b, below), -ESTALE);
+    ck_assert_int_eq(take(&b, below), -ESTALE);
     b.attempt = 1;
     b.run.number = 2;
-    ck_assert_int_eq(vertex_block(d, &b, below), -ESTALE);
+    ck_assert_int_eq(take(&b, below), -ESTALE);
     ck_assert(!v->broken);
     b = block(0, 3);
     bool single = (v->plan.tree[tree].children & (v->plan.tree[tree].children - 1)) == 0;
-    ck_assert_int_eq(vertex_block(d, &b, below), 0);
+    ck_assert_int_eq(take(&b, below), 0);
     ck_assert_int_eq(column_slot(&v->column[tree], 0)->state, single ? COLUMN_LENT : COLUMN_WAITING);
-    ck_assert_int_eq(vertex_block(d, &b, below), -EPROTO); /* twice: no honest child does that */
+    ck_assert_int_eq(take(&b, below), -EPROTO); /* twice: no honest child does that */
     ck_assert(v->broken);
-    ck_assert_int_eq(vertex_block(d, &b, below), -ESTALE);
+    ck_assert_int_eq(take(&b, below), -ESTALE);
     town_close(net);
 }
 END_TEST
@@ -99,7 +107,7 @@ START_TEST(blocks_that_do_not_fit)
         if (fault == 4) {
             b.tree = (uint8_t)((tree + 1) % CW_LINK_COUNT);
         }
-        SUITE_HOLDS(vertex_block(d, &b, from) == -EPROTO, "fault %u", fault);
+        SUITE_HOLDS(take(&b, from) == -EPROTO, "fault %u", fault);
         SUITE_HOLDS(v->broken, "fault %u", fault);
         town_close(net);
     }
@@ -139,7 +147,7 @@ START_TEST(broadcasts_have_no_blocks)
     announce.attempt = 3;
     v = begin();
     b.attempt = 3;
-    ck_assert_int_eq(vertex_block(d, &b, below), -EPROTO);
+    ck_assert_int_eq(take(&b, below), -EPROTO);
     ck_assert(v->broken);
     town_close(net);
 }
@@ -231,7 +239,7 @@ static uint32_t sum_of(bool backwards, uint8_t flags)
         struct message b = block(0, 3);
         b.elements = (const uint8_t *)part[k];
         b.bytes = sizeof part[k];
-        ck_assert_int_eq(vertex_block(d, &b, torus_neighbour(&d->torus, SELF, child[k])), 0);
+        ck_assert_int_eq(take(&b, torus_neighbour(&d->torus, SELF, child[k])), 0);
     }
     ck_assert_int_eq(column_slot(&v->column[tree], 0)->state, COLUMN_LENT);
     memcpy(&bits, column_memory(&v->column[tree], 0), sizeof bits);

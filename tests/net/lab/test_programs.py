@@ -64,6 +64,7 @@ query feed clients
 counters
 drops
 top --rounds 1
+watch --every 100ms
 capture +x %F/c.pcapng --count 3
 wiring
 doctor
@@ -102,6 +103,7 @@ pause 0,0,0 1ms
 link 0,0,0 +x up
 loss 0,0,0 +x none
 judge
+watch --every 100ms
 rescale
 logs --last 3
 logs --merge --last 3

@@ -158,20 +158,20 @@ static void rest(struct host *h, int64_t heard_ago_ms, cw_links stood, cw_links 
 }
 
 /* Whatever the neighbour did before: a link that rests and over which nothing is heard is told. */
-START_TEST(a_link_that_rests)
+START_TEST(a_link_that_is_damped)
 {
     struct host *h = town_open("torus { dims = 3x3x1; coordinate = all }");
     town_settle(h, 9);
     rest(h, 60000, CW_LINKS_NONE, CW_LINKS_NONE);
-    ck_assert_ptr_nonnull(rows_said_find(&said, "severity=2 cause=rests link=+x"));
+    ck_assert_ptr_nonnull(rows_said_find(&said, "severity=2 cause=damped link=+x"));
     ck_assert_ptr_nonnull(
         rows_said_find(&said, "the link +x to 1,0,0 rests (damped), and 1,0,0 was not heard over it since"));
     rest(h, 60000, cw_links_of(CW_LINK_XP), CW_LINKS_NONE); /* it was down before this server stood still */
-    ck_assert_ptr_nonnull(rows_said_find(&said, "cause=rests"));
+    ck_assert_ptr_nonnull(rows_said_find(&said, "cause=damped"));
     rest(h, 60000, CW_LINKS_NONE, cw_links_of(CW_LINK_XP)); /* told already */
     ck_assert_uint_eq(said.count, 0);
     rest(h, 0, CW_LINKS_NONE, CW_LINKS_NONE);
-    ck_assert_ptr_nonnull(rows_said_find(&said, "severity=4 cause=rests link=+x"));
+    ck_assert_ptr_nonnull(rows_said_find(&said, "severity=4 cause=damped link=+x"));
     host_close(h);
 }
 END_TEST
@@ -201,7 +201,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(a_server_that_reaches_nobody),
     SUITE_TEST(a_daemon_that_was_kept_waiting),
     SUITE_TEST(a_neighbour_of_another_wire_version),
-    SUITE_TEST(a_link_that_rests),
+    SUITE_TEST(a_link_that_is_damped),
     SUITE_TEST(no_majority),
 };
 SUITE_MAIN("doctor", tests)

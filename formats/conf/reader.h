@@ -52,7 +52,7 @@ CW_MUST_CHECK int reader_skip_blanks(struct reader *r, bool newlines);
 /* Can stand in a key without quotes; in a value, which ends at a blank and may hold = and : ("10.0.0.1:7001"). */
 bool reader_is_bare(char c);
 bool reader_is_bare_value(char c);
-/* Takes a text in quotes, or one whose characters `holds` allows; `what` is what was expected. *out lives as r->conf. */
+/* Takes a text in quotes, or one whose characters `holds` allows; `what`: what was expected. *out lives as r->conf. */
 CW_MUST_CHECK int reader_take_text(struct reader *r, bool (*holds)(char), const char *what, const char **out);
 
 #endif

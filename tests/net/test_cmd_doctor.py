@@ -469,6 +469,8 @@ class Doctor(net_kit.Case):
         self.cross(SICK, "px", SICK, "my")
         for place in PLACES:
             self.start(place, coordinate="auto")
+        for place in PLACES:  # before that there is no socket, and so no daemon to ask
+            self.daemons[place].wait_for("msg=ready")
         exchanged = ("-", "swapped", r"^the cables in \+x and -y of 1,1,1 are exchanged: as long as they are, no "
                      "server finds its place$", r"^exchange the plugs in \+x and -y of 1,1,1, then: cwctl wiring$")
         self.expect(HERE, "doctor --all", exchanged,

@@ -83,8 +83,9 @@ class Rescale(lab_kit.Case):
         self.assertGreaterEqual(status["timers_scale"], 3)
         self.assertRegex(status["rescaled_for"],
                          r"^\d of 4 daemons did not run when due, for up to \d+ ms \(.,.,.\)$")
-        self.assertRegex(run("status", code=None).stderr, "keeper gave it longer timers .* ago, .* because this machine, "
-                                                          "not the network, had cost it links: . of 4 daemons did not")
+        self.assertRegex(run("status", code=None).stderr,
+                         "keeper gave it longer timers .* ago, .* because this machine, not the network, had cost it "
+                         "links: . of 4 daemons did not run")
         self.assertIn("--if-needed with --scale", run("rescale", "--if-needed", "--scale", "2", code=2).stderr)
 
 

@@ -322,7 +322,7 @@ static char process_state(const struct client *c)
     return name_end != NULL && name_end[1] == ' ' ? name_end[2] : '\0';
 }
 
-/* Nothing came: a process that is stopped cannot answer, and one that runs is in the upcall of a service, most often. */
+/* Nothing came: a process that is stopped cannot answer; one that runs is in the upcall of a service, most often. */
 static void tell_silence(const struct client *c, cw_span waited, const char *log, char *text, size_t room)
 {
     char state = process_state(c);

@@ -480,7 +480,7 @@ static void tell_switched(struct doctor *d)
 
 /*
  * Links that are up and went down too seldom for a finding, though nobody's process ended and nobody used a switch: who
- * asks several servers makes one note of them (ctl/diagnosis_falls.h).
+ * asks several servers makes one note of them (ctl/diagnosis/falls.h).
  */
 static void list_rare(struct doctor *d)
 {

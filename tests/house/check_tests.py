@@ -30,6 +30,7 @@ COMMANDS = {
     "daemon": (re.compile(r"main"), "tests/net"),
     "daemon/commands": (re.compile(r"cmd_\w+"), "tests/net"),
     "ctl": (re.compile(r"cmd_\w+"), "tests/net"),
+    "ctl/jobs": (re.compile(r"cmd_\w+"), "tests/net"),
     "testbed/cwlab": (re.compile(r"cmd_\w+|main"), "tests/net/lab"),
 }
 

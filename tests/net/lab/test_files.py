@@ -160,7 +160,8 @@ class Files(lab_kit.Case):
             self.assertEqual(reasons["1,0,0"], "its disk is full (cwctl events there names the folder)")
             told = self.ctl("1,0,0", "events")
             self.assertIn(f"file image cannot be put into {self.there('1,0,0')}: its disk is full", told)
-            left = subprocess.run([*inside, "ls", "-A", self.there("1,0,0")], capture_output=True, text=True, check=True)
+            left = subprocess.run([*inside, "ls", "-A", self.there("1,0,0")], capture_output=True, text=True,
+                                  check=True)
             self.assertEqual(left.stdout, "")  # neither a part nor the record of one
             subprocess.run([*inside, "umount", self.there("1,0,0")], check=True)
         resource.prlimit(self.daemon("2,0,0"), resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))

@@ -53,22 +53,6 @@ static const cw_span lost_lately = CW_SEC(600);
 /* How long a daemon that goes on after a pause may wait for its processor. */
 static const cw_span awakening = CW_MS(250);
 
-/* Bytes of memory that the process holds for itself. */
-static int64_t resident_of(int64_t pid)
-{
-    char path[64];
-    long size = 0, resident = 0, shared = 0;
-    snprintf(path, sizeof path, "/proc/%lld/statm", (long long)pid);
-    FILE *f = fopen(path, "re");
-    if (f == NULL || fscanf(f, "%ld %ld %ld", &size, &resident, &shared) != 3) {
-        resident = shared = 0;
-    }
-    if (f != NULL) {
-        fclose(f);
-    }
-    return (resident - shared) * sysconf(_SC_PAGESIZE);
-}
-
 /* The daemon was stopped by cwlab pause, and goes on. */
 static void note_pause(struct look *look, const char *name, const struct message *row)
 {
@@ -136,11 +120,6 @@ static void add(void *context, const struct message *row)
     if (!look->json && explain_has_left(message_get_text(row, "ended", NULL))) {
         report_text(r, "state", "left"); /* JSON keeps the keeper's word, dead */
     }
-    int64_t bytes = resident_of(message_get_integer(row, "pid", 0));
-    if (bytes > 0) { /* a daemon that is dead has none */
-        report_integer(r, "memory_bytes", bytes);
-    }
-    look->memory += bytes;
     struct converge_view view;
     bool one = name != NULL && torus_parse(&look->lab->torus, name, strlen(name), &c) == 0;
     note_pause(look, name, row);
@@ -150,6 +129,8 @@ static void add(void *context, const struct message *row)
             report_text(r, "node", view.state);
             report_integer(r, "reachable", view.reachable);
             report_text(r, "links", view.whole ? "all" : "missing");
+            report_integer(r, "memory_bytes", view.memory);
+            look->memory += view.memory;
             look->whole += view.whole;
             note_holds(look, r, name, &view);
             note_stalls(look, r, name, row, &view);

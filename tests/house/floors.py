@@ -20,7 +20,7 @@ SCENARIO, CAPTURE, CONF, HOSTS = "scenario", "formats/capture", "formats/conf", 
 SEAL, JOBFILE = "formats/seal", "formats/jobfile"
 MESSAGE, COMMANDLINE = "formats/message", "formats/commandline"
 SIMULATOR, CWSIM, CTL, TESTBED, CWLAB = "simulator", "simulator/cwsim", "ctl", "testbed", "testbed/cwlab"
-WATCH = "ctl/watch"
+ASK, DIAGNOSIS, CTL_JOBS, WATCH = "ctl/ask", "ctl/diagnosis", "ctl/jobs", "ctl/watch"
 DAEMON, CONFIG, CONTROL, HOST = "daemon", "daemon/config", "daemon/control", "daemon/host"
 DOCTOR, DAEMON_COMMANDS, LISTENERS = "daemon/doctor", "daemon/commands", "daemon/listeners"
 
@@ -107,7 +107,10 @@ FOLDERS = (
     Folder(DAEMON, 5, DAEMON,
            (CONTRACTS, BOOT, SHIM, COMMANDLINE, SERVICE_LIST, CONFIG, HOST, DAEMON_COMMANDS, LISTENERS), False),
     Folder(WATCH, 5, WATCH, (CONTRACTS, KEYSPACE, BASE, COMMANDLINE, MESSAGE), False),
-    Folder(CTL, 5, CTL, (CONTRACTS, BASE, WATCH, CAPTURE, COMMANDLINE, HOSTS, SEAL, JOBFILE, MESSAGE), False),
+    Folder(ASK, 5, ASK, (CONTRACTS, BASE, COMMANDLINE, MESSAGE), False),
+    Folder(DIAGNOSIS, 5, DIAGNOSIS, (CONTRACTS, BASE, ASK), False),
+    Folder(CTL_JOBS, 5, CTL_JOBS, (CONTRACTS, BASE, ASK, COMMANDLINE, SEAL, JOBFILE), False),
+    Folder(CTL, 5, CTL, (CONTRACTS, BASE, ASK, DIAGNOSIS, CTL_JOBS, WATCH, CAPTURE, COMMANDLINE, HOSTS), False),
     Folder(TESTBED, 5, TESTBED,
            (*GROUND, LINKSTATE, NMU, SEAL, JOBFILE, MESSAGE, BENCH, SERVICE_LIST, SCENARIO), False),
     Folder(CWLAB, 5, CWLAB, (CONTRACTS, BASE, WIRE, COMMANDLINE, HOSTS, MESSAGE, TUNNEL_PACKET, TUNNEL,

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -15,12 +16,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#define END_PATIENCE CW_MS(500) /* a process ends a while after its connections have */
+
 enum { LINE_MAX_BYTES = 32 * 1024 * 1024, READ_BYTES = 64 * 1024, STOP_MS = 100 };
 
 struct client {
     int fd;
     int daemon_fd; /* a pidfd of the daemon's process; -1: none could be had */
-    int file;      /* the open file that goes with the next request; -1: none */
+    pid_t daemon_pid;
+    int64_t asked_ns; /* when the request that waits was sent */
+    int file;         /* the open file that goes with the next request; -1: none */
     bool failed;
     const volatile int *stop;
     struct keys *keys; /* NULL, or on */
@@ -75,12 +80,14 @@ static int refuse_connect(const char *path, int rc, char why[static CLIENT_WHY])
 }
 
 /* While the connection lives, so that the number is still that process's. */
-static int open_daemon(int fd)
+static void open_daemon(struct client *c)
 {
     struct ucred peer;
     socklen_t size = sizeof peer;
-    bool known = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid > 0;
-    return known ? (int)syscall(SYS_pidfd_open, peer.pid, 0) : -1;
+    if (getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid > 0) {
+        c->daemon_pid = peer.pid;
+        c->daemon_fd = (int)syscall(SYS_pidfd_open, peer.pid, 0);
+    }
 }
 
 int client_open(struct client **out, const char *path, char why[static CLIENT_WHY])
@@ -102,7 +109,7 @@ int client_open(struct client **out, const char *path, char why[static CLIENT_WH
         client_close(c);
         return refuse_connect(path, rc, why);
     }
-    c->daemon_fd = open_daemon(c->fd);
+    open_daemon(c);
     *out = c;
     return 0;
 }
@@ -300,19 +307,68 @@ static int take_lines(struct client *c, void (*row)(void *context, struct messag
     return ended;
 }
 
+/* What /proc says of the daemon's process, as 'T' (stopped); 0: nobody says it. */
+static char process_state(const struct client *c)
+{
+    char path[48], text[256] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)c->daemon_pid);
+    FILE *f = c->daemon_pid > 0 ? fopen(path, "re") : NULL;
+    size_t length = f != NULL ? fread(text, 1, sizeof text - 1, f) : 0;
+    if (f != NULL) {
+        fclose(f);
+    }
+    text[length] = '\0';
+    const char *name_end = strrchr(text, ')');
+    return name_end != NULL && name_end[1] == ' ' ? name_end[2] : '\0';
+}
+
+/* Nothing came: a process that is stopped cannot answer; one that runs is in the upcall of a service, most often. */
+static void tell_silence(const struct client *c, cw_span waited, const char *log, char *text, size_t room)
+{
+    char state = process_state(c);
+    if (state == 'T' || state == 't') {
+        snprintf(
+            text, room,
+            "no answer in time: the daemon's process (%d) is stopped, by SIGSTOP or a debugger; kill -CONT %d lets "
+            "it go on",
+            (int)c->daemon_pid, (int)c->daemon_pid);
+    } else {
+        snprintf(text, room,
+                 "no answer in time: none came for %.1f s; an upcall of a service holds the daemon's thread (its log "
+                 "says which: %s), or it has no processor; --timeout waits longer",
+                 (double)waited.ns / 1e9, log);
+    }
+}
+
+/* The connection was closed: by a daemon that lives, or since it has ended; one that hung was ended by its watchdog. */
+static void tell_end(struct client *c, cw_span waited, const char *log, char *text, size_t room)
+{
+    if (c->daemon_fd >= 0 && client_outlive(c, END_PATIENCE) == 0) {
+        snprintf(
+            text, room,
+            "the daemon closed the connection: it ended %.1f s after it was asked; its log says whether it crashed, "
+            "left, or was ended by its watchdog since a service held its thread (%s)",
+            (double)waited.ns / 1e9, log);
+    } else {
+        snprintf(text, room, "the daemon closed the connection; has it ended? (%s)", log);
+    }
+}
+
 static int explain(struct client *c, int rc, char why[static CLIENT_WHY])
 {
-    char text[200];
+    char text[480], log[160];
+    cw_span waited = CW_NS(now_ns() - c->asked_ns);
+    snprintf(log, sizeof log, "%s%s%s", c->in_lab ? "cwlab logs " : "journalctl -u cubewayd", c->lab, c->daemon);
     switch (-rc) {
     case EINTR:
         return fail(c, rc, why, "stopped");
     case ETIME:
-        return fail(c, rc, why, "no answer in time; is the daemon stopped or overloaded? --timeout waits longer");
+        tell_silence(c, waited, log, text, sizeof text);
+        return fail(c, rc, why, text);
     case ENOMEM:
         return fail(c, rc, why, "out of memory");
     default:
-        snprintf(text, sizeof text, "the daemon closed the connection; has it ended? (%s%s%s)",
-                 c->in_lab ? "cwlab logs " : "journalctl -u cubewayd", c->lab, c->daemon);
+        tell_end(c, waited, log, text, sizeof text);
         return fail(c, -EPIPE, why, text);
     }
 }
@@ -331,6 +387,7 @@ int client_ask(struct client *c, struct request_draft *request, cw_span patience
     if (rc < 0) {
         return explain(c, rc, why);
     }
+    c->asked_ns = now_ns();
     int sent = send_all(c, line, length, patience);
     free(line);
     if (sent < 0 && sent != -EPIPE) {

@@ -18,6 +18,7 @@
 
 enum {
     FRAMES_OF_SOMEBODY = 5, /* received, and no hello among them */
+    FAR_MOST = 16,          /* servers that no living neighbour tells of: more need not be listed */
     REFUSED_ALL = 16,       /* frames in a row that a device refused: it is not only full for a moment */
 };
 static const cw_span lately = CW_SEC(10); /* frames of another wire version that are older say nothing of now */
@@ -41,10 +42,9 @@ static bool is_young(const struct doctor *d, const struct ls_link_info *info)
     return cw_time_since(host_now(d->s->host), info->since).ns < 2 * host_config(d->s->host)->timers.dead.ns;
 }
 
-/* Nothing is wrong with the link to a neighbour that has left in order. Gives true when it has told that. */
-static bool look_at_leave(struct doctor *d, cw_link link, const struct ls_link_info *info)
+/* Begins the finding that the server has left in order. False, and nothing is told: it has not. */
+static bool say_left(struct doctor *d, cw_link link, cw_server server)
 {
-    cw_server server = torus_id(host_torus(d->s->host), info->expected);
     int64_t at_us = (int64_t)host_left_us(d->s, server);
     time_t at = (time_t)(at_us / 1000000);
     char far[TORUS_TEXT], when[40] = "";
@@ -52,7 +52,7 @@ static bool look_at_leave(struct doctor *d, cw_link link, const struct ls_link_i
     if (strcmp(host_state_of(d->s, server), "left") != 0) {
         return false;
     }
-    torus_format(info->expected, far);
+    torus_format(torus_coord(host_torus(d->s->host), server), far);
     if (at_us != 0 && localtime_r(&at, &parts) != NULL) {
         strftime(when, sizeof when, " at %F %T", &parts);
     }
@@ -60,6 +60,17 @@ static bool look_at_leave(struct doctor *d, cw_link link, const struct ls_link_i
     if (at_us != 0) {
         d->out->integer(d->out->context, "left_us", at_us);
     }
+    return true;
+}
+
+/* Nothing is wrong with the link to a neighbour that has left in order. Gives true when it has told that. */
+static bool look_at_leave(struct doctor *d, cw_link link, const struct ls_link_info *info)
+{
+    char far[TORUS_TEXT];
+    if (!say_left(d, link, torus_id(host_torus(d->s->host), info->expected))) {
+        return false;
+    }
+    torus_format(info->expected, far);
     doctor_advise(d, "on %s: systemctl start cubewayd", far);
     return true;
 }
@@ -126,12 +137,11 @@ static void look_at_medium(struct doctor *d, cw_link link, const struct ls_link_
 /* ---- Links with a carrier ---------------------------------------------------------------------------------------- */
 
 /* The neighbour is in view with a later life than the one that was heard here: what that one said is of the past. */
-static bool began_anew(const struct doctor *d, const struct ls_link_info *info)
+static bool began_anew(const struct doctor *d, cw_link link)
 {
-    const struct torus *t = host_torus(d->s->host);
-    const struct record *now = ls_record(d->ls, torus_id(t, info->expected));
-    return memcmp(&info->heard.server, &info->expected, sizeof info->expected) == 0 && is_alive(d, info->expected) &&
-           now != NULL && now->incarnation > info->heard.incarnation;
+    const struct ls_heard *heard = &d->info[link].heard;
+    return memcmp(&heard->server, &d->info[link].expected, sizeof heard->server) == 0 &&
+           doctor_life(d, link) > heard->incarnation;
 }
 
 /*
@@ -145,7 +155,7 @@ static bool heard_stranger(const struct doctor *d, const struct ls_link_info *in
     bool belongs = heard->cluster == h->config.cluster && heard->config_hash == h->config_hash &&
                    heard->port == cw_link_opposite(link) &&
                    memcmp(&heard->server, &info->expected, sizeof heard->server) == 0;
-    return heard->any && !belongs && !began_anew(d, info) &&
+    return heard->any && !belongs && !began_anew(d, link) &&
            cw_time_since(host_now(d->s->host), heard->at).ns <= lately.ns;
 }
 
@@ -183,10 +193,10 @@ static void tell_cut_off(struct doctor *d)
 }
 
 /* The neighbour itself was heard a moment ago, after the link went down: it lives, whatever the view says of it. */
-static bool is_heard(const struct doctor *d, const struct ls_link_info *info)
+static bool is_heard(const struct doctor *d, const struct ls_link_info *info, cw_link link)
 {
     return info->heard.any && info->flaps > 0 && cw_time_before(info->flapped, info->heard.at) &&
-           memcmp(&info->heard.server, &info->expected, sizeof info->expected) == 0 &&
+           !heard_stranger(d, info, link) &&
            cw_time_since(host_now(d->s->host), info->heard.at).ns <= 2 * host_config(d->s->host)->timers.dead.ns;
 }
 
@@ -222,7 +232,7 @@ static void look_at_silence(struct doctor *d, cw_link link, const struct ls_link
         doctor_do(d, "cwctl capture %s strange.pcapng; Wireshark shows what it is", name);
     } else if (is_alive(d, info->expected) && (is_young(d, info) || doctor_rests(d, link))) {
         say_coming_up(d, link, info, DOCTOR_NOTE);
-    } else if (is_heard(d, info)) {
+    } else if (is_heard(d, info, link)) {
         tell_resting(d, link, far);
     } else if (is_alive(d, info->expected)) {
         doctor_say(d, DOCTOR_BROKEN, "deaf", link,
@@ -387,6 +397,49 @@ static void look_at_majority(struct doctor *d)
                   (unsigned)(wanted - view->members), names);
 }
 
+/* No neighbour of that server is in view, so that no link of a living server tells of it. */
+static bool is_alone(const struct doctor *d, cw_server server)
+{
+    const struct torus *t = host_torus(d->s->host);
+    cw_links links = torus_links(t);
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        if (links & cw_links_of(link) && reach_has(ls_committed(d->ls), torus_neighbour(t, server, link))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/*
+ * Servers that are away with all their neighbours. One of those that are in view tells of them, the first: so it is
+ * told once, be all servers asked or only that one.
+ */
+static void look_at_far_ones(struct doctor *d)
+{
+    const struct torus *t = host_torus(d->s->host);
+    const struct reach *view = ls_committed(d->ls);
+    unsigned told = 0;
+    if (is_cut_off(d) || !ls_active(d->ls) || reach_next(view, 0) != torus_id(t, d->s->self)) {
+        return;
+    }
+    for (cw_server s = 0; s < t->servers && told < FAR_MOST; s++) {
+        char far[TORUS_TEXT];
+        if (reach_has(view, s) || !is_alone(d, s)) {
+            continue;
+        }
+        torus_format(torus_coord(t, s), far);
+        bool left = say_left(d, CW_LINK_SELF, s);
+        if (!left) {
+            doctor_say(d, DOCTOR_WARNING, "unreached", CW_LINK_SELF,
+                       "%s is not reached: none of its neighbours is in view, so nobody can say whether it runs", far);
+        }
+        d->out->text(d->out->context, "expected", far);
+        doctor_advise(d, left ? "on %s: systemctl start cubewayd" : "on %s: cwctl doctor; or start a neighbour first",
+                      far);
+        told++;
+    }
+}
+
 /* ---- All --------------------------------------------------------------------------------------------------------- */
 
 /*
@@ -444,19 +497,20 @@ static void look_at_link(struct doctor *d, cw_link link)
 {
     const struct ls_link_info *info = &d->info[link];
     const struct host_link *l = &d->s->link[link];
+    bool quiet = strcmp(info->state, "down") == 0 || strcmp(info->state, "damped") == 0;
     if (l->shim == NULL) {
         look_at_nothing(d, link, info);
     } else if (!l->carrier) {
         look_at_medium(d, link, info);
     } else if (info->committed || (strcmp(info->state, "damped") == 0 && is_alive(d, info->expected))) {
         look_at_quality(d, link, info);
+    } else if (info->miswired || (quiet && heard_stranger(d, info, link))) {
+        d->info[link].miswired = true;
+        doctor_stranger(d, link);
     } else if (strcmp(info->state, "damped") == 0) {
         if (!(d->stood & cw_links_of(link))) { /* who has just stood still has heard of nobody yet */
             look_at_silence(d, link, info);
         }
-    } else if (info->miswired || (strcmp(info->state, "down") == 0 && heard_stranger(d, info, link))) {
-        d->info[link].miswired = true;
-        doctor_stranger(d, link);
     } else if (strcmp(info->state, "init") == 0 && !is_young(d, info)) {
         look_at_half(d, link, info);
     } else if (strcmp(info->state, "down") == 0) {
@@ -513,6 +567,7 @@ unsigned doctor_look(struct host_server *s, const struct rows_reader *out)
         doctor_bootstrap(&d, s->host->boot);
     }
     look_at_serving(&d, host_now(s->host));
+    look_at_far_ones(&d);
     look_at_majority(&d);
     return d.found;
 }

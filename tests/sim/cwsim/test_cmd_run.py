@@ -143,6 +143,14 @@ class Run(cwsim_kit.Case):
             self.assertEqual([line.split(": ")[0] for line in said], [f"{self.path}:5", f"{self.path}:6"])
         self.assertEqual(done.stdout, "")
 
+    def test_a_module_that_is_not_there(self):
+        self.write("torus 2x1x1\nservice ./nope.so\nservice /nowhere/other.so\nend 10ms\n")
+        said = self.cwsim("run --quiet", self.path, code=2).stderr.splitlines()
+        self.assertEqual(len(said), 2, said)
+        for line, name, text in zip((2, 3), ("./nope.so", "/nowhere/other.so"), said):
+            self.assertTrue(text.startswith(f"{self.path}:{line}: service: {name}: "), text)
+            self.assertIn("No such file or directory", text)
+
     def test_capture(self):
         self.write(SMALL)
         capture = self.path + ".pcapng"

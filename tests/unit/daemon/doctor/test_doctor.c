@@ -6,13 +6,20 @@
 #include "daemon_town.h"
 #include "rows_said.h"
 #include "suite.h"
+#include "wire/hello.h"
 
 static struct rows_said said;
 
-static unsigned look(struct host *h, unsigned server)
+/* With notes, which are no findings. */
+static unsigned look_for_all(struct host *h, unsigned server)
 {
     const struct rows_reader reader = rows_said_reader(&said);
-    unsigned found = doctor_look(host_server(h, server), &reader);
+    return doctor_look(host_server(h, server), &reader);
+}
+
+static unsigned look(struct host *h, unsigned server)
+{
+    unsigned found = look_for_all(h, server);
     ck_assert_uint_eq(said.count, found + 1);
     return found;
 }
@@ -141,6 +148,86 @@ START_TEST(a_neighbour_of_another_wire_version)
 }
 END_TEST
 
+static void hello_of_before(struct host *h, cw_server from, cw_link link)
+{
+    const struct torus *t = host_torus(h);
+    struct hello hello = {
+        .session = 77,
+        .cluster = h->config.cluster,
+        .config_hash = h->config_hash + 1,
+        .server = torus_coord(t, from),
+        .port = cw_link_opposite(link),
+        .incarnation = 1,
+        .clock = {1},
+    };
+    uint8_t bytes[HELLO_BYTES];
+    hello_encode(&hello, bytes);
+    ck_assert_int_eq(ls_control(node_linkstate(host_server(h, 0)->node), link, bytes, sizeof bytes, host_now(h)), 0);
+}
+
+/*
+ * The neighbour had other settings, was started again with the right ones, and is in view by other ways now; over this
+ * link nothing was heard since. What it said in its life before is no fault of now.
+ */
+START_TEST(settings_of_an_earlier_life)
+{
+    struct host *h = town_open("torus { dims = 3x3x1; coordinate = all } timers { damp = 1ms }");
+    town_settle(h, 9);
+    ck_assert_int_eq(host_fail(host_server(h, 1)), 0);
+    for (unsigned i = 0; i < 2000 && town_reach(h, 0) != 8; i++) {
+        turn(h, 1);
+    }
+    hello_of_before(h, 1, CW_LINK_YP);
+    (void)look_for_all(h, 0);
+    ck_assert_ptr_nonnull(rows_said_find(&said, "cause=settings link=+y")); /* which is true now */
+    ck_assert_int_eq(host_cut(host_server(h, 0), CW_LINK_YP, true), 0);
+    ck_assert_int_eq(host_restore(host_server(h, 1)), 0);
+    town_settle(h, 9);
+    ls_carrier(node_linkstate(host_server(h, 0)->node), CW_LINK_YP, true, host_now(h)); /* and no frame passes */
+    host_server(h, 0)->link[CW_LINK_YP].carrier = true;
+    (void)look_for_all(h, 0);
+    ck_assert_ptr_null(rows_said_find(&said, "cause=settings"));
+    ck_assert_ptr_nonnull(rows_said_find(&said, "link=+y"));
+    host_close(h);
+}
+END_TEST
+
+/* A server that is away with all its neighbours is told of once, by the first of those that are left. */
+START_TEST(who_is_away_with_its_neighbours)
+{
+    static const cw_server around[] = {1, 3, 5, 7};
+    for (unsigned leaves = 0; leaves < 2; leaves++) {
+        struct host *h = town_open("torus { dims = 3x3x1; coordinate = all }");
+        town_settle(h, 9);
+        if (leaves) {
+            ls_leave(node_linkstate(host_server(h, 4)->node), host_now(h));
+        } else {
+            ck_assert_int_eq(host_fail(host_server(h, 4)), 0);
+        }
+        for (unsigned i = 0; i < 2000 && town_reach(h, 0) != 8; i++) {
+            turn(h, 1);
+        }
+        for (unsigned i = 0; i < 4; i++) {
+            ck_assert_int_eq(host_fail(host_server(h, around[i])), 0);
+        }
+        for (unsigned i = 0; i < 2000 && (town_reach(h, 0) != 4 || town_reach(h, 2) != 4); i++) {
+            turn(h, 1);
+        }
+        (void)look_for_all(h, 0);
+        const char *row = rows_said_find(&said, leaves ? "cause=left text=1,1,0 left in order"
+                                                       : "cause=unreached text=1,1,0 is not reached: none of its "
+                                                         "neighbours is in view, so nobody can say whether it runs");
+        ck_assert_ptr_nonnull(row);
+        ck_assert_ptr_nonnull(strstr(row, "expected=1,1,0"));
+        ck_assert_ptr_nonnull(strstr(row, leaves ? "do=on 1,1,0: systemctl start cubewayd"
+                                                 : "do=on 1,1,0: cwctl doctor; or start a neighbour first"));
+        (void)look_for_all(h, 2);
+        ck_assert_ptr_null(rows_said_find(&said, "expected=1,1,0"));
+        host_close(h);
+    }
+}
+END_TEST
+
 /* A link that rests, as a link is found on which server 0 of a settled torus heard somebody last at that time. */
 static void rest(struct host *h, int64_t heard_ago_ms, cw_links stood, cw_links bad)
 {
@@ -201,6 +288,8 @@ static const struct suite_test tests[] = {
     SUITE_TEST(a_server_that_reaches_nobody),
     SUITE_TEST(a_daemon_that_was_kept_waiting),
     SUITE_TEST(a_neighbour_of_another_wire_version),
+    SUITE_TEST(settings_of_an_earlier_life),
+    SUITE_TEST(who_is_away_with_its_neighbours),
     SUITE_TEST(a_link_that_is_damped),
     SUITE_TEST(no_majority),
 };

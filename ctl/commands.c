@@ -444,7 +444,8 @@ static const struct command table[] = {
      "wrong, or no result.",
      "  cwctl aggregate check\n  cwctl aggregate check --bytes 200M --to all", "bytes to of without order limit", 0, 0,
      NULL, NULL, NULL, run_aggregate_check},
-    {"aggregate words", "--from NAME --to SERVER:NAME|each:NAME|all:NAME|-", "count the words in a file of each server",
+    {"aggregate words", "--from NAME|feed:FEED --to SERVER:NAME|each:NAME|all:NAME|-",
+     "count the words in a file of each server",
      "Each server reads the text NAME in its data folder. Equal words are added on their way, and lines WORD TAB COUNT "
      "are written, sorted: by SERVER; with --to again, or each (every server), a part by each of them, all parts under "
      "one name; with all, the whole by every server; with -, to standard output. Whole, or not at all. Exit codes: 0 "
@@ -454,12 +455,25 @@ static const struct command table[] = {
      "  cwctl aggregate words --from access.log --to 0,0,0:words.txt --top 100\n"
      "  cwctl aggregate words --from access.log --to -",
      "from to top of without limit", 0, 0, NULL, NULL, NULL, run_aggregate_words},
-    {"aggregate run", "--from NAME --to SERVER:NAME|each:NAME|all:NAME|-",
+    {"aggregate run", "--from NAME|feed:FEED --to SERVER:NAME|each:NAME|all:NAME|-",
      "sort and combine the records in a file of each server",
-     "As aggregate words, with a mapper that makes keys and values of the file, and a combination of values.",
+     "As aggregate words, with a mapper that makes keys and values of the file, and a combination of values. With "
+     "--from feed:FEED the input of each server is what a program there hands in (aggregate feed).",
      "  cwctl aggregate run --map field:1 --from access.log --to 0,0,0:clients --top 10\n"
      "  cwctl aggregate run --map kv --combine max --from peaks.tsv --to each:peaks.tsv --without",
      "from to map combine top partitions path of without limit", 0, 0, NULL, NULL, NULL, run_aggregate_run},
+    {"aggregate feed", "FEED", "standard input becomes the input of a run",
+     "For a run --from feed:FEED, which takes what is fed at each server that it is of: in its own time, so the "
+     "program "
+     "before the pipe waits when the run does. Records of any length; the daemon holds 36 KiB of them. It waits until "
+     "there is a run, and ends when the run has all of its input. If it ends before, or is stopped for 3 s, the run "
+     "ends and names its server, or (with --without) goes on without what was fed there. A program that fails halfway "
+     "looks like one that has ended: set -o pipefail. One program feeds one FEED of a server. Exit codes: 0 the run "
+     "has "
+     "all of it; 1 it has not.",
+     "  zcat access.log.gz | cut -f 1 | cwctl aggregate feed clients\n"
+     "  cwctl aggregate run --map lines --from feed:clients --to 0,0,0:clients.txt --top 100",
+     "", 1, 1, NULL, NULL, NULL, run_aggregate_feed},
     {"aggregate status", "", "reductions under way at this server, and who is waited for",
      "ROLE: desk, the operator asked here; root, the result is made here; member, this server's vector is in it; on "
      "the way, it passes others' sums on. SETTLED: bytes of the result that are whole. STILL FOR: since something has "

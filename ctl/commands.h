@@ -87,6 +87,7 @@ int run_aggregate_cancel(struct call *call);
 int run_query(struct call *call);
 int run_query_list(struct call *call);
 int run_query_feed(struct call *call);
+int run_aggregate_feed(struct call *call);
 int run_file_send(struct call *call);
 int run_file_status(struct call *call);
 int run_doctor(struct call *call);

@@ -8,7 +8,7 @@
 #include "base/quantity.h"
 #include "cubeway/version.h"
 #include "daemon/host/picture.h"
-#include "daemon/host/transit.h"
+#include "daemon/machine/transit.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -3,8 +3,8 @@
 
 #include "base/nearest.h"
 #include "daemon/config/lint.h"
+#include "daemon/files/job_host.h"
 #include "daemon/host/host.h"
-#include "daemon/host/job_host.h"
 #include "daemon/host/preflight_start.h"
 #include "services/builtin.h"
 #include "shim/address.h"

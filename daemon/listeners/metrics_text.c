@@ -7,7 +7,7 @@
 #include "base/histogram.h"
 #include "base/quantity.h"
 #include "cubeway/version.h"
-#include "daemon/host/transit.h"
+#include "daemon/machine/transit.h"
 
 #include <errno.h>
 #include <inttypes.h>

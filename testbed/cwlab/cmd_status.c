@@ -214,6 +214,10 @@ static void sum_up(struct look *look)
     report_text(look->report, "timers", timers_of(look->lab, timers));
     report_integer(look->report, "timers_scale", (int64_t)look->lab->scale);
     report_integer(look->report, "timers_scale_now", (int64_t)needed);
+    if (look->lab->rescaled_from > 0) {
+        report_integer(look->report, "rescaled_from", (int64_t)look->lab->rescaled_from);
+        report_text(look->report, "rescaled_for", look->lab->rescaled_for);
+    }
 }
 
 /* True when neighbours count out a server that is silent for so long, or may do so. */
@@ -305,6 +309,21 @@ static void tell_scale(const struct look *look)
                 "would do now; cwlab rescale --name %s gives it shorter ones, and begins its daemons again\n",
                 (unsigned long)lab->scale, (unsigned long)look->needed, look->needed == 1 ? "" : "s", lab->name);
     }
+}
+
+/* Has its keeper changed them? The daemons that suffered are gone, with what they said of it. */
+static void tell_rescaled(const struct look *look)
+{
+    const struct lab *lab = look->lab;
+    if (lab->rescaled_from == 0) {
+        return;
+    }
+    fprintf(stderr,
+            "this lab's keeper gave it longer timers %.0f s ago, %lu times as long in the place of %lu, because this "
+            "machine, not the network, had cost it links: %s; all daemons began again (cwlab up --scale N fixes "
+            "timers)\n",
+            (double)cw_time_since(peer_clock(), lab->rescaled).ns / 1e9, (unsigned long)lab->scale,
+            (unsigned long)lab->rescaled_from, lab->rescaled_for);
 }
 
 /* Where the lab's files are, and how much room there is. */
@@ -417,6 +436,7 @@ static int run(const struct program_command *self, int argc, char **argv)
         tell_pause(&look);
         tell_hold(&look);
         tell_stalls(&look);
+        tell_rescaled(&look);
         tell_scale(&look);
     }
     if (!json && look.apart) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/base64.h"
 #include "base/words.h"
+#include "services/aggregate/query/tallies.h"
 #include "services/aggregate/sorted/mapper.h"
 #include "services/aggregate/stream/internal.h"
 #include "services/reply/refuse.h"
@@ -60,6 +61,12 @@ const char *asker_reason(int status)
         return "it does not answer, or nothing has moved for the limit";
     case -ECANCELED:
         return "the run was ended";
+    case -ENOTCONN:
+        return "no program feeds that there (cwctl aggregate feed NAME)";
+    case -EPIPE:
+        return "the program that fed it was gone before its input had ended";
+    case -EALREADY:
+        return "another run takes what is fed there under that name";
     default:
         return strerror(-status);
     }
@@ -187,7 +194,8 @@ static void rows_servers(const struct lead *l, bool well)
     for (cw_server s = 0; s < l->st->torus.servers && well && rows < ROWS_MOST; s++) {
         bool lost = trees_set_has(l->members, s) && !trees_set_has(l->counted, s);
         if (lost || trees_set_has(l->bare, s)) {
-            row_server(l, s, lost ? "not counted" : "no result", -ECONNRESET, asker_reason(-ECONNRESET));
+            int why = lost && l->why[s] < 0 ? l->why[s] : -ECONNRESET;
+            row_server(l, s, lost ? "not counted" : "no result", why, asker_reason(why));
             rows++;
         }
     }
@@ -273,6 +281,17 @@ static int read_name(cw_request *r, const char *option, const char *name, char o
     }
     snprintf(out, LETTER_NAME_MOST + 1, "%s", name);
     return 0;
+}
+
+/* A file below the data folder of each server, or what programs feed there. */
+static int read_from(cw_request *r, const char *value, struct wish *w)
+{
+    const char *feed = intake_name_of(value);
+    if (feed != NULL && !tallies_name_valid(feed)) {
+        return refuse_request(r, "from: a feed is called by 1 to %d of a-z A-Z 0-9 _ -, as feed:clicks; not '%.80s'",
+                              TALLIES_NAME, feed);
+    }
+    return read_name(r, "from", value, w->from);
 }
 
 static int read_server_of(const struct stream *st, cw_request *r, const char *word, size_t length, cw_server *out)
@@ -381,7 +400,7 @@ static int read_word(const struct stream *st, cw_request *r, const char *word, s
     struct wish *w = &l->wish;
     const char *value;
     if ((value = words_value(word, "from")) != NULL) {
-        return read_name(r, "from", value, w->from);
+        return read_from(r, value, w);
     }
     if ((value = words_value(word, "to")) != NULL) {
         return read_to(st, r, value, l);

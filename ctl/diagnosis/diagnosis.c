@@ -4,6 +4,7 @@
 #include "ctl/diagnosis/asked.h"
 #include "ctl/diagnosis/falls.h"
 #include "ctl/diagnosis/finding.h"
+#include "ctl/diagnosis/near.h"
 #include "ctl/diagnosis/services.h"
 #include "ctl/diagnosis/worst.h"
 
@@ -556,6 +557,7 @@ void diagnose(struct rows *rows)
     diagnose_services(rows);
     diagnose_versions(rows);
     diagnose_falls(rows);
+    diagnose_rests(rows, rows);
     take_servers(rows);
     findings_close_ranks(rows);
     sort(rows); /* answers come in any order */

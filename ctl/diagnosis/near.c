@@ -10,7 +10,7 @@ enum { NOTE = 4 };
 
 static bool is_doubtful(const struct message *m)
 {
-    static const char *const causes[] = {"deaf", "damped", "no-carrier", "carrier-lost", "flapping", NULL};
+    static const char *const causes[] = {"deaf", "damped", "no-carrier", "carrier-lost", "flapping", "half", NULL};
     return finding_is_any(m, "cause", causes);
 }
 
@@ -49,6 +49,36 @@ static const struct message *far_end(const struct rows *all, const struct messag
     return NULL;
 }
 
+/* An end that rests after several falls sends hellos and answers none: from here that looks like half a cable. */
+static bool far_end_rests(const struct rows *all, const struct message *f)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        if (finding_is(all->row[i], "part", "rests") &&
+            finding_same_end(all->row[i], "server", "link", f, "expected", "expected_port")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void diagnose_rests(struct rows *rows, const struct rows *all)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        struct message *f = rows->row[i];
+        if (finding_is(f, "cause", "half") && far_end_rests(all, f)) {
+            message_text(f, "cause", "coming-up");
+            message_integer(f, "severity", NOTE);
+            finding_put(f, "text",
+                        "the link %s to %s is coming up: %s of %s rests (damped) after it went down several "
+                        "times",
+                        finding_text(f, "link"), finding_text(f, "expected"), finding_text(f, "expected_port"),
+                        finding_text(f, "expected"));
+            finding_put(f, "do", "cwctl links %s", finding_text(f, "link"));
+            message_text(f, "where", finding_text(f, "server"));
+        }
+    }
+}
+
 static void replace(struct message *f, const struct message *m)
 {
     static const char *const fields[] = {"server", "cause", "link", "text", "do", "where", "expected", "expected_port"};
@@ -79,6 +109,7 @@ static bool is_told(const struct rows *rows, const struct message *m)
 void diagnose_near(struct rows *rows, const struct rows *all)
 {
     size_t kept = 0;
+    diagnose_rests(rows, all);
     for (size_t i = 0; i < rows->count; i++) {
         struct message *f = rows->row[i];
         const struct message *m = is_doubtful(f) ? far_end(all, f) : NULL;

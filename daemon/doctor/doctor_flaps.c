@@ -366,12 +366,13 @@ static bool fell_together(const struct doctor *d, cw_links links)
     return size_of(links) > 1 && cw_time_since(last, first).ns <= instant(d).ns;
 }
 
-static void tell_stalls(struct doctor *d, cw_link link, const char *far, unsigned times)
+/* It may have died besides, too seldom to be told of by itself. */
+static void tell_stalls(struct doctor *d, cw_link link, const char *far, const struct reasons *r)
 {
     doctor_say(d, DOCTOR_WARNING, "stalls", link,
-               "%s was lost %u times lately, and came back by itself: it stood still, or nobody heard it for longer "
+               "%s was lost %u times lately, and came back by itself%s: it stood still, or nobody heard it for longer "
                "than timers.dead (its status counts times kept waiting); one cable alone is not the cause",
-               far, times);
+               far, r->fences, r->deaths > 0 ? " (once more its daemon was killed or crashed, and started again)" : "");
     doctor_advise(d, "on %s: cwctl doctor; cwctl status", far);
 }
 
@@ -520,7 +521,7 @@ void doctor_flaps(struct doctor *d)
         if (r.deaths >= FLAPS_TOLD) {
             tell_restarts(d, link, far, r.deaths);
         } else if (anew) {
-            tell_stalls(d, link, far, r.fences);
+            tell_stalls(d, link, far, &r);
         } else if (together) {
             tell_together(d, link, with, far, most_flaps(d, with));
         } else {

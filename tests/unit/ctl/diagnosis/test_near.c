@@ -85,6 +85,23 @@ START_TEST(one_server_is_told_once)
 }
 END_TEST
 
+/* The end that rests answers nothing: that is no half cable, asked of one server or of all. */
+START_TEST(a_far_end_that_rests)
+{
+    deaf("half");
+    ck_assert(diagnose_near_doubts(&here));
+    add(&all, "part=rests;server=1,1,1;link=-x;expected=0,1,1;expected_port=+x");
+    diagnose_near(&here, &all);
+    ck_assert_str_eq(message_get_text(here.row[0], "cause", ""), "half"); /* another port rests */
+    add(&all, "part=rests;server=1,1,1;link=+x;expected=0,1,1;expected_port=-x");
+    diagnose_near(&here, &all);
+    ck_assert_str_eq(message_get_text(here.row[0], "text", ""),
+                     "the link -x to 1,1,1 is coming up: +x of 1,1,1 rests (damped) after it went down several times");
+    ck_assert_int_eq(message_get_integer(here.row[0], "severity", 0), 4);
+    expect("0,1,1", "coming-up", "cwctl links -x");
+}
+END_TEST
+
 START_TEST(who_is_refused)
 {
     add(&all, "severity=2;cause=cluster;server=0,1,1;link=-x;expected=1,1,1;text=another cluster");
@@ -97,10 +114,8 @@ START_TEST(who_is_refused)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(a_short_mtu_at_the_far_end),
-    SUITE_TEST(an_interface_that_was_switched),
-    SUITE_TEST(what_it_says_of_another_port),
-    SUITE_TEST(one_server_is_told_once),
-    SUITE_TEST(who_is_refused),
+    SUITE_TEST(a_short_mtu_at_the_far_end),   SUITE_TEST(an_interface_that_was_switched),
+    SUITE_TEST(what_it_says_of_another_port), SUITE_TEST(one_server_is_told_once),
+    SUITE_TEST(a_far_end_that_rests),         SUITE_TEST(who_is_refused),
 };
 SUITE_MAIN("diagnosis_near", tests)

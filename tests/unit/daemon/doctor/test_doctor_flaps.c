@@ -356,6 +356,13 @@ START_TEST(a_neighbour_that_counted_itself_out)
     ck_assert_uint_eq(look(&d), 1);
     expect("cause=stalls link=+x expected=1,0,0");
     expect("1,0,0 was lost 2 times lately, and came back by itself: it stood still, or nobody heard it");
+    d = begin(cube);
+    fall_once(&d, CW_LINK_XP, 0, LIFE, LIFE + 1, FALLS_SILENT);
+    fall_once(&d, CW_LINK_XP, 900, LIFE + 1, LIFE + 2, FALLS_SILENT);
+    fall_once(&d, CW_LINK_XP, 1800, LIFE + 2, FENCED, FALLS_SILENT);
+    ck_assert_uint_eq(look(&d), 1);
+    expect("1,0,0 was lost 2 times lately, and came back by itself (once more its daemon was killed or crashed, and "
+           "started again): it stood still");
 }
 END_TEST
 

@@ -109,6 +109,11 @@ class Run(cwsim_kit.Case):
         self.assertRegex(done.stderr, r"^ *200000\.000 us +1,0,0 +error careless: "
                          "cw_packet_free: the packet is not in the service's hands")
         self.assertIn(plain["digest"], done.stdout)
+        self.write(f"torus 2x1x1\nservice {cwsim_kit.OPTIONS.module}\n"
+                   "at 200ms tell 1,0,0 careless write-late\nend 400ms\n")
+        done = self.cwsim("run --quiet --json", self.path)
+        self.assertRegex(done.stderr, r"^ *30[0-9]{4}\.[0-9]{3} us +1,0,0 +error careless: cw_packet_free: somebody "
+                         "wrote to the packet afterwards, at byte 5 of 8: it was nobody's any more\n$")
 
     def test_a_service_in_a_circle(self):
         """It ends the run, by its name, and does not go on for ever at one instant."""

@@ -10,8 +10,8 @@
 #include "services/store/common.h"
 #include "services/store/disk/journal.h"
 #include "services/store/durable.h"
-#include "services/store/genesis.h"
 #include "services/store/lead.h"
+#include "services/store/making.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -227,7 +227,7 @@ static int create(struct store *s, cw_request *r, int argc, const char *const *a
     if (used < argc - 2) {
         return refuse_option(r, argv[2 + used], options, 1);
     }
-    return store_genesis_create(s, r, argv[1], disk, (unsigned)copies);
+    return store_making_begin(s, r, argv[1], disk, (unsigned)copies);
 }
 
 static void tell_disk(const struct store *s, cw_request *r)

@@ -3,6 +3,10 @@
 
 #include "services/store/durable.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { LINE = 700 };
 enum { CALL_ROOM = 160 }; /* bytes of headers and extensions that the runtime may put beside a call's payload */
 
 const struct metric store_count_names[STORE_COUNTS] = {
@@ -42,6 +46,16 @@ void store_note(struct store *s, enum store_count what)
 {
     s->count[what]++;
     cw_counter_add(s->counter[what], 1);
+}
+
+void store_say(const struct store *s, cw_level level, const char *format, ...)
+{
+    char text[LINE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    cw_log(s->svc, level, text);
 }
 
 const char *store_status_text(cw_store_status status)

@@ -5,9 +5,11 @@
  *
  *   store.c      the service's table: packets and events go to the files below
  *   command.c    what operators ask
- *   genesis.c    creating a class, on all servers; who knows of one
+ *   making.c     an operator makes a class, on all servers
+ *   genesis.c    what a server of a class is a member of; who knows of one
  *   asker.c      the asker's side: which member a question goes to, how often, until when
- *   durable.c    what is on the disk, what waits for it, and what it says after a restart; disk/ is below it
+ *   durable.c    what waits for the disk; found.c  its records, and what is made of them at the next start;
+ *   hearing.c    what others heard of a log that has just been read; disk/ is below these
  *   member.c     a member's answers to a leader, and to whoever takes it for one
  *   serve.c      the leader's side of an operation
  *   lead.c       a leadership of one shard, from its first PREPARE to its end
@@ -15,21 +17,21 @@
  *   writing.c    writes under way, until the members have them
  *   peers.c      items to the other members, and their replies
  *   common.c     counts and words
- *   wire.c       bytes;  verdict.c  what an operation makes of a register;  acceptor.c, table.c  what a member holds;
- *   places.c     who is a member of what;  ballot.h
+ *   held/        wire.c  bytes;  verdict.c  what an operation makes of a register;  acceptor.c, table.c  what a member
+ *                holds;  places.c  who is a member of what;  ballot.h
  *
- * The last row knows no network and no time. docs/services/store.md has the rules, and one drawing of a put's way.
+ * The last one knows no network and no time. docs/services/store.md has the rules, and one drawing of a put's way.
  */
 #ifndef SERVICES_STORE_INTERNAL_H
 #define SERVICES_STORE_INTERNAL_H
 
 #include "base/list.h"
 #include "keyspace/torus.h"
-#include "services/store/acceptor.h"
-#include "services/store/mutant.h"
-#include "services/store/places.h"
+#include "services/store/held/acceptor.h"
+#include "services/store/held/mutant.h"
+#include "services/store/held/places.h"
+#include "services/store/held/wire.h"
 #include "services/store/store.h"
-#include "services/store/wire.h"
 
 /* Bounds of one instance. */
 enum {

@@ -3,6 +3,7 @@
 
 #include "services/store/common.h"
 #include "services/store/durable.h"
+#include "services/store/hearing.h"
 #include "services/store/lead.h"
 #include "services/store/serve.h"
 
@@ -172,7 +173,7 @@ void store_member_item(struct store *s, const uint8_t *bytes, size_t size, const
         return;
     }
     t.reply.why = STORE_REPLY_YES;
-    store_durable_heard(s, rx->src_process, t.shard->store_id[place_of(t.shard, rx->src_process)], item.position);
+    store_hearing_note(s, rx->src_process, t.shard->store_id[place_of(t.shard, rx->src_process)], item.position);
     step_aside(&t);
     if (item.kind == STORE_ITEM_PREPARE) {
         take_prepare(&t);

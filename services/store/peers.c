@@ -4,6 +4,7 @@
 #include "services/reply/servers.h"
 #include "services/store/common.h"
 #include "services/store/durable.h"
+#include "services/store/hearing.h"
 #include "services/store/lead.h"
 
 #include <stdlib.h>
@@ -36,7 +37,7 @@ static void replied(cw_svc *svc, void *state, void *arg, int status, cw_packet *
         ours = false;
     }
     if (ours) {
-        store_durable_heard(s, e->shard->member[e->member], e->shard->store_id[e->member], reply.position);
+        store_hearing_note(s, e->shard->member[e->member], e->shard->store_id[e->member], reply.position);
         store_lead_heard(lead, e->member, e->number, &reply);
     }
     free(e);

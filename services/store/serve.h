@@ -6,8 +6,8 @@
 #ifndef SERVICES_STORE_SERVE_H
 #define SERVICES_STORE_SERVE_H
 
+#include "services/store/held/verdict.h"
 #include "services/store/lead.h"
-#include "services/store/verdict.h"
 
 struct store_serving {
     struct list_node node;

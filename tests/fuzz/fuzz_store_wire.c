@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What servers of the store say to one another: whatever is decoded is within bounds, and is encoded to the same. */
-#include "services/store/wire.h"
+#include "services/store/held/wire.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,12 +7,12 @@
  *
  * A table without registers takes no memory beside its struct.
  */
-#ifndef SERVICES_STORE_TABLE_H
-#define SERVICES_STORE_TABLE_H
+#ifndef SERVICES_STORE_HELD_TABLE_H
+#define SERVICES_STORE_HELD_TABLE_H
 
 #include "base/siphash.h"
 #include "cubeway/store.h"
-#include "services/store/ballot.h"
+#include "services/store/held/ballot.h"
 
 enum { STORE_BUCKETS = 256, STORE_OPS = 6 };
 

@@ -5,11 +5,11 @@
  * A shard is all keys with one home and one of its 48 sequences (keyspace/owner.h); its number is home * 48 + index.
  * Its members are the first r servers of the sequence, whoever is reachable: all keys of a shard have the same ones.
  */
-#ifndef SERVICES_STORE_PLACES_H
-#define SERVICES_STORE_PLACES_H
+#ifndef SERVICES_STORE_HELD_PLACES_H
+#define SERVICES_STORE_HELD_PLACES_H
 
 #include "keyspace/torus.h"
-#include "services/store/table.h"
+#include "services/store/held/table.h"
 
 enum { STORE_COPIES_LEAST = 3, STORE_COPIES_MOST = 4, STORE_SHARDS_PER_SERVER = 48 };
 

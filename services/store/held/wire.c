@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/store/wire.h"
+#include "services/store/held/wire.h"
 
 #include "base/bytes.h"
-#include "services/store/places.h"
+#include "services/store/held/places.h"
 
 #include <stdlib.h>
 #include <string.h>

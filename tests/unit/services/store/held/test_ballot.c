@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/store/ballot.h"
+#include "services/store/held/ballot.h"
 
 #include "suite.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/store/places.h"
+#include "services/store/held/places.h"
 
 #include "base/bytes.h"
 #include "keyspace/facet.h"
 #include "keyspace/key.h"
 #include "keyspace/owner.h"
-#include "services/store/store.h"
+#include "services/store/held/ports.h"
 
 #include <string.h>
 

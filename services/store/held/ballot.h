@@ -4,8 +4,8 @@
  * 32 bits, counter 32, server 24, boot 40), compared in that order; all zero is below every leader's. A tag is (ballot,
  * n): of two registers of one name that with the higher tag is the newer one.
  */
-#ifndef SERVICES_STORE_BALLOT_H
-#define SERVICES_STORE_BALLOT_H
+#ifndef SERVICES_STORE_HELD_BALLOT_H
+#define SERVICES_STORE_HELD_BALLOT_H
 
 #include <stdbool.h>
 #include <stdint.h>

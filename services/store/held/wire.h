@@ -9,10 +9,10 @@
  *
  * Sizes are bytes. Decoders give false for what is no such thing; pointers they give are into the bytes.
  */
-#ifndef SERVICES_STORE_WIRE_H
-#define SERVICES_STORE_WIRE_H
+#ifndef SERVICES_STORE_HELD_WIRE_H
+#define SERVICES_STORE_HELD_WIRE_H
 
-#include "services/store/verdict.h"
+#include "services/store/held/verdict.h"
 
 enum { STORE_WIRE_VERSION = 2 };
 

@@ -5,8 +5,8 @@
  * linkstate/mutant.h). A number names a bug for ever; it is that of the rule of docs/services/store.md, "The rules",
  * that it breaks.
  */
-#ifndef SERVICES_STORE_MUTANT_H
-#define SERVICES_STORE_MUTANT_H
+#ifndef SERVICES_STORE_HELD_MUTANT_H
+#define SERVICES_STORE_HELD_MUTANT_H
 
 enum store_mutant {
     STORE_MUTANT_NONE = 0,

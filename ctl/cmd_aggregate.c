@@ -5,6 +5,7 @@
  */
 #include "base/base64.h"
 #include "ctl/commands.h"
+#include "ctl/run_file.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -35,29 +36,31 @@ static void word_number(struct request_draft *r, const char *name, int64_t n)
     request_draft_word(r, text);
 }
 
-/* Adds every --of, each of one or several servers, and the options of all reductions. */
-static void add_options(const struct call *call, struct request_draft *r)
+/* Adds an option as the daemon reads it; one of several servers or targets becomes several words. */
+static void add_option(struct request_draft *r, const struct arguments_given *g)
 {
-    const struct arguments *a = call->arguments;
-    const struct arguments_given *limit = call_given(call, "limit"), *order = call_given(call, "order");
-    for (int i = 0; i < a->options; i++) {
-        if (strcmp(a->given[i].option->name, "of") != 0) {
-            continue;
-        }
-        char *words = strdup(a->given[i].text), *rest = words;
+    const char *name = g->option->name;
+    if (strcmp(name, "without") == 0) {
+        request_draft_word(r, "without=1");
+    } else if (strcmp(name, "limit") == 0) {
+        word_number(r, "limit_ms", (g->number + 999) / 1000); /* in whole ms, at least 1 */
+    } else if (g->option->kind == ARGUMENTS_NUMBER) {
+        word_number(r, name, g->number);
+    } else if (g->option->list) {
+        char *words = strdup(g->text), *rest = words;
         for (char *word; words != NULL && (word = strtok_r(rest, " ", &rest)) != NULL;) {
-            word_text(r, "of", word);
+            word_text(r, name, word);
         }
         free(words);
+    } else {
+        word_text(r, name, g->text);
     }
-    if (call_given(call, "without") != NULL) {
-        request_draft_word(r, "without=1");
-    }
-    if (order != NULL) {
-        word_text(r, "order", order->text);
-    }
-    if (limit != NULL) {
-        word_number(r, "limit_ms", (limit->number + 999) / 1000); /* in whole ms, at least 1 */
+}
+
+static void add_options(const struct call *call, struct request_draft *r)
+{
+    for (int i = 0; i < call->arguments->options; i++) {
+        add_option(r, &call->arguments->given[i]);
     }
 }
 
@@ -193,22 +196,6 @@ int run_aggregate_reduce(struct call *call)
     struct request_draft *r = request_of(call, "reduce");
     request_draft_word(r, a->word[2]);
     request_draft_word(r, a->word[3]);
-    word_text(r, "from", from->text);
-    word_text(r, "to", to->text);
-    add_options(call, r);
-    return ask(call, r, show_end);
-}
-
-int run_aggregate_check(struct call *call)
-{
-    const struct arguments_given *to = call_given(call, "to"), *bytes = call_given(call, "bytes");
-    struct request_draft *r = request_of(call, "check");
-    if (bytes != NULL) {
-        word_number(r, "bytes", bytes->number);
-    }
-    if (to != NULL) {
-        word_text(r, "to", to->text);
-    }
     add_options(call, r);
     return ask(call, r, show_end);
 }
@@ -273,8 +260,8 @@ static int ask_and_fetch(struct call *call, struct request_draft *r)
     return code;
 }
 
-/* Adds every --to; NULL: they make sense. *caller: the result is for the caller. */
-static const char *add_targets(const struct call *call, struct request_draft *r, bool *caller)
+/* NULL: every --to makes sense. *caller: the result is for the caller. */
+static const char *look_at_targets(const struct call *call, bool *caller)
 {
     const struct arguments *a = call->arguments;
     bool some = false;
@@ -289,60 +276,115 @@ static const char *add_targets(const struct call *call, struct request_draft *r,
             some = false;
             break;
         }
-        char *words = strdup(text), *rest = words;
-        for (char *word; words != NULL && (word = strtok_r(rest, " ", &rest)) != NULL;) {
-            word_text(r, "to", word);
-        }
-        free(words);
     }
     return some ? NULL : "to where? --to SERVER:NAME, each:NAME, all:NAME or -, as --to 0,0,0:words.txt";
 }
 
-static int run(struct call *call, bool words)
+static int run(struct call *call)
 {
-    const struct arguments_given *from = call_given(call, "from");
-    const struct arguments_given *map = words ? NULL : call_given(call, "map");
-    const struct arguments_given *combine = words ? NULL : call_given(call, "combine");
-    const struct arguments_given *top = call_given(call, "top"), *parts = words ? NULL : call_given(call, "partitions");
-    const struct arguments_given *path = words ? NULL : call_given(call, "path");
     bool caller = false;
-    if (from == NULL) {
+    if (call_given(call, "from") == NULL) {
         return refuse(call, "from which file? --from NAME, below the data folder of each server");
     }
-    struct request_draft *r = request_of(call, "run");
-    const char *wrong = add_targets(call, r, &caller);
+    const char *wrong = look_at_targets(call, &caller);
     if (wrong != NULL) {
-        request_draft_close(r);
         return refuse(call, wrong);
     }
-    word_text(r, "from", from->text);
-    if (map != NULL) {
-        word_text(r, "map", map->text);
-    }
-    if (combine != NULL) {
-        word_text(r, "combine", combine->text);
-    }
-    if (top != NULL) {
-        word_number(r, "top", top->number);
-    }
-    if (parts != NULL) {
-        word_number(r, "partitions", parts->number);
-    }
-    if (path != NULL) {
-        word_text(r, "path", path->text);
-    }
+    struct request_draft *r = request_of(call, "run");
     add_options(call, r);
     return caller ? ask_and_fetch(call, r) : ask(call, r, show_run);
 }
 
 int run_aggregate_words(struct call *call)
 {
-    return run(call, true);
+    return run(call);
+}
+
+/* ---- A run in a file --------------------------------------------------------------------------------------------- */
+
+/* Asks the daemon whether it takes an option (NULL: all of them together). 0, or a line is added to the mistakes. */
+static int judge(const struct call *call, struct run_file *f, int option)
+{
+    char why[CLIENT_WHY];
+    struct request_draft *r = request_of(call, "run");
+    request_draft_word(r, option < 0 ? "check=run" : "check=word");
+    for (int i = option < 0 ? 0 : option; i < (option < 0 ? f->arguments.options : option + 1); i++) {
+        add_option(r, &f->arguments.given[i]);
+    }
+    struct rows rows = {NULL, 0, 0};
+    int rc = client_ask(call->client, r, call_patience(call), rows_add, &rows, why);
+    request_draft_close(r);
+    rows_clear(&rows);
+    if (rc < 0) {
+        run_file_mistake(f, option < 0 ? 0 : f->line[option], why[0] != '\0' ? why : strerror(-rc));
+    }
+    return client_failed(call->client) ? rc : 0;
+}
+
+/* Reads the file, and tells everything that is wrong with it, here and for the daemon. Gives the exit code. */
+static int read_run(const struct call *call, const char *path, struct run_file *f)
+{
+    int used, rc = run_file_open(f, commands_find((const char *const[]){"aggregate", "run"}, 2, &used), call->arguments,
+                                 path);
+    if (rc < 0) {
+        fprintf(call->errors, "cwctl: %s: %s\n", path, strerror(-rc));
+        return EXIT_NO;
+    }
+    for (int i = 0; i < f->arguments.options && rc == 0; i++) {
+        rc = judge(call, f, i);
+    }
+    if (rc == 0 && f->mistakes == 0) {
+        rc = judge(call, f, -1);
+    }
+    run_file_tell(f, call->errors);
+    return rc < 0 ? EXIT_NOBODY : f->mistakes > 0 ? EXIT_USAGE : EXIT_FINE;
 }
 
 int run_aggregate_run(struct call *call)
 {
-    return run(call, false);
+    static struct run_file f;
+    const char *path = call->arguments->words > 2 ? call->arguments->word[2] : NULL;
+    if (path == NULL) {
+        return run(call);
+    }
+    int code = read_run(call, path, &f);
+    if (code == EXIT_FINE) {
+        struct call whole = *call;
+        whole.arguments = &f.arguments;
+        code = run(&whole);
+    }
+    run_file_close(&f);
+    return code;
+}
+
+static int check_file(const struct call *call, const char *path)
+{
+    static struct run_file f;
+    if (call->arguments->options > 0) {
+        return refuse(call, "a run in a FILE says everything itself; no options are expected");
+    }
+    int code = read_run(call, path, &f);
+    if (code == EXIT_FINE && call->arguments->json) {
+        struct message *m = message_open();
+        message_text(m, "file", path);
+        message_integer(m, "mistakes", 0);
+        message_print(m, call->out);
+        message_close(m);
+    } else if (code == EXIT_FINE) {
+        fprintf(call->out, "%s: no mistake\n", path);
+    }
+    run_file_close(&f);
+    return code;
+}
+
+int run_aggregate_check(struct call *call)
+{
+    if (call->arguments->words > 2) {
+        return check_file(call, call->arguments->word[2]);
+    }
+    struct request_draft *r = request_of(call, "check");
+    add_options(call, r);
+    return ask(call, r, show_end);
 }
 
 /* ---- What is under way ------------------------------------------------------------------------------------------- */

@@ -2,13 +2,13 @@
 /*
  * cmd_doctor.c - what is wrong, worst first, each with what to do about it.
  */
+#include "ctl/ask/lab.h"
+#include "ctl/ask/remedy.h"
 #include "ctl/commands.h"
-#include "ctl/diagnosis.h"
-#include "ctl/diagnosis_near.h"
-#include "ctl/finding.h"
-#include "ctl/lab.h"
-#include "ctl/remedy.h"
-#include "ctl/silent.h"
+#include "ctl/diagnosis/diagnosis.h"
+#include "ctl/diagnosis/finding.h"
+#include "ctl/diagnosis/near.h"
+#include "ctl/diagnosis/silent.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -6,7 +6,7 @@
 #include "ctl/commands.h"
 
 #include "base/utf8.h"
-#include "ctl/progress.h"
+#include "ctl/ask/progress.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 #include "ctl/commands.h"
 
 #include "base/base64.h"
-#include "ctl/value.h"
+#include "ctl/ask/value.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -41,6 +41,7 @@ void show_status(const struct call *call, const struct rows *rows)
         {"services", "services", TABLE_COUNT},
         {"mtu", "mtu", TABLE_COUNT},
         {"memory_bytes", "memory", TABLE_BYTES},
+        {"node_memory_bytes", "of that, the node", TABLE_BYTES},
         {"uptime_ns", "running for", TABLE_SPAN},
         {"priority", "priority", TABLE_TEXT},
         {"priority_note", "priority lacks", TABLE_TEXT},
@@ -67,7 +68,7 @@ void show_status(const struct call *call, const struct rows *rows)
         {"forwarded", "SENT ON", TABLE_SHORT},
         {"dropped", "DROPPED", TABLE_SHORT},
         {"inside", "INSIDE", TABLE_SHORT},
-        {"memory_bytes", "MEMORY", TABLE_BYTES},
+        {"node_memory_bytes", "NODE MEMORY", TABLE_BYTES},
         {NULL, NULL, TABLE_TEXT},
     };
     if (rows->count == 1) {

@@ -3,7 +3,7 @@
  * cmd_servers.c - every server as one of them sees it; and of those that are away, whether their neighbours hear them.
  */
 #include "ctl/commands.h"
-#include "ctl/diagnosis_near.h"
+#include "ctl/diagnosis/near.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include "ctl/commands.h"
 
 #include "base/base64.h"
-#include "ctl/value.h"
+#include "ctl/ask/value.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

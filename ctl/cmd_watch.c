@@ -6,7 +6,7 @@
  * Elsewhere than on a terminal: one picture (or one stream of JSON objects), after one interval.
  */
 #define _DEFAULT_SOURCE /* TIOCGWINSZ */
-#include "ctl/lab.h"
+#include "ctl/ask/lab.h"
 #include "ctl/watch/paint.h"
 #include "ctl/watch_look.h"
 

@@ -3,7 +3,7 @@
  * cmd_wiring.c - the cables as a server sees them: ports, what the search for a place has found, and what is wrong.
  */
 #include "ctl/commands.h"
-#include "ctl/diagnosis_near.h"
+#include "ctl/diagnosis/near.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

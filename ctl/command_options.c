@@ -125,6 +125,8 @@ const char *commands_option_help(const struct command *c, const struct arguments
         {"aggregate reduce", "to", "which server gets the result, or all, and the name of the file there"},
         {"aggregate words", "to", "SERVER:NAME (again: a part to each), each:NAME, all:NAME, or - (here)"},
         {"aggregate run", "to", "SERVER:NAME (again: a part to each), each:NAME, all:NAME, or - (here)"},
+        {"aggregate words", "from", "the file of each server, below the data folder there, or feed:FEED"},
+        {"aggregate run", "from", "the file of each server, below the data folder there, or feed:FEED"},
         {"aggregate check", "to", "which server gets the sum, or all (the one that is asked)"},
         {"drops", "all", "show causes of which nothing was dropped, too"},
         {"wiring", "all", "show every cable of the torus, not only those of this server"},

@@ -428,42 +428,56 @@ static const struct command table[] = {
      "  cwctl file stop 3", "", 1, 1, "file-stop", NULL, show_done, NULL},
     {"aggregate reduce", "OP TYPE --from NAME --to SERVER:NAME|all:NAME", "combine a vector of each server into one",
      "Each server reads the file NAME, numbers of that type one after the other, from the folder that is set there "
-     "(option data of service aggregate). The vectors are combined on their way, element by element, and SERVER writes "
-     "the result below its own folder: whole, or not at all; with all, every member does, the same bits. OP: sum prod "
-     "min max mean, for integers also and or xor, "
-     "for types of 32 and 64 bits minloc maxloc. TYPE: float32 float64 bfloat16 float16 int8 int16 int32 int64 uint8 "
-     "uint16 uint32 uint64. Exit codes: 0 all servers are in the result; 5 some are not, or (with all) could not write "
-     "it: they "
-     "are named with the reason; 1 nobody has a result.",
+     "(option data of service aggregate). The vectors are combined on their way, element by element, and SERVER "
+     "writes the result below its own folder: whole, or not at all; with all, every member does, the same bits. OP: "
+     "sum prod min max mean, for integers also and or xor, for types of 32 and 64 bits minloc maxloc. TYPE: float32 "
+     "float64 bfloat16 float16 int8 int16 int32 int64 uint8 uint16 uint32 uint64. Exit codes: 0 all servers are in "
+     "the result; 5 some are not, or (with all) could not write it: they are named with the reason; 1 nobody has a "
+     "result.",
      "  cwctl aggregate reduce sum float32 --from grad.f32 --to 0,0,0:sum.f32\n"
      "  cwctl aggregate reduce max int64 --from age --to 1,0,2:oldest --without --of 0,0,0 --of 1,0,2",
      "from to of without order limit", 2, 2, NULL, NULL, NULL, run_aggregate_reduce},
-    {"aggregate check", "", "add vectors that every server can compute, and compare the sum",
+    {"aggregate check", "[FILE]", "add vectors that every server can compute, and compare the sum",
      "Shows that reductions work and how fast they are: nothing is read or written, and a server that is missing or "
-     "counted twice shows in every element. Exit codes: 0 every element is right; 5 right, but without some servers; 1 "
-     "wrong, or no result.",
-     "  cwctl aggregate check\n  cwctl aggregate check --bytes 200M --to all", "bytes to of without order limit", 0, 0,
-     NULL, NULL, NULL, run_aggregate_check},
-    {"aggregate words", "--from NAME --to SERVER:NAME|each:NAME|all:NAME|-", "count the words in a file of each server",
-     "Each server reads the text NAME in its data folder. Equal words are added on their way, and lines WORD TAB COUNT "
-     "are written, sorted: by SERVER; with --to again, or each (every server), a part by each of them, all parts under "
-     "one name; with all, the whole by every server; with -, to standard output. Whole, or not at all. Exit codes: 0 "
-     "all is well; 5 some servers are not in the result, or have not got it: they are named with the reason; 1 there "
-     "is "
-     "no result.",
+     "counted twice shows in every element. Exit codes: 0 every element is right; 5 right, but without some "
+     "servers; 1 wrong, or no result. With FILE: is that a run, as \"aggregate run FILE\" wants it? Tells every "
+     "mistake with its line (exit code 2), and begins nothing.",
+     "  cwctl aggregate check\n  cwctl aggregate check --bytes 200M --to all\n  cwctl aggregate check words.run",
+     "bytes to of without order limit", 0, 1, NULL, NULL, NULL, run_aggregate_check},
+    {"aggregate words", "--from NAME|feed:FEED --to SERVER:NAME|each:NAME|all:NAME|-",
+     "count the words in a file of each server",
+     "Each server reads the text NAME in its data folder. Equal words are added on their way, and lines WORD TAB "
+     "COUNT are written, sorted: by SERVER; with --to again, or each (every server), a part by each of them, all "
+     "parts under one name; with all, the whole by every server; with -, to standard output. Whole, or not at all. "
+     "Exit codes: 0 all is well; 5 some servers are not in the result, or have not got it: they are named with the "
+     "reason; 1 there is no result.",
      "  cwctl aggregate words --from access.log --to 0,0,0:words.txt --top 100\n"
      "  cwctl aggregate words --from access.log --to -",
      "from to top of without limit", 0, 0, NULL, NULL, NULL, run_aggregate_words},
-    {"aggregate run", "--from NAME --to SERVER:NAME|each:NAME|all:NAME|-",
+    {"aggregate run", "[FILE] --from NAME|feed:FEED --to SERVER:NAME|each:NAME|all:NAME|-",
      "sort and combine the records in a file of each server",
-     "As aggregate words, with a mapper that makes keys and values of the file, and a combination of values.",
+     "As aggregate words, with a mapper that makes keys and values of the file, and a combination of values. With "
+     "--from feed:FEED the input of each server is what a program there hands in (aggregate feed). FILE says all of "
+     "this instead, in lines as map = \"kv\"; (without = true;), and options stand above what it says. Every "
+     "mistake in it is told with its line, before anything begins.",
      "  cwctl aggregate run --map field:1 --from access.log --to 0,0,0:clients --top 10\n"
-     "  cwctl aggregate run --map kv --combine max --from peaks.tsv --to each:peaks.tsv --without",
-     "from to map combine top partitions path of without limit", 0, 0, NULL, NULL, NULL, run_aggregate_run},
+     "  cwctl aggregate run --map kv --combine max --from peaks.tsv --to each:peaks.tsv --without\n"
+     "  cwctl aggregate run clients.run",
+     "from to map combine top partitions path of without limit", 0, 1, NULL, NULL, NULL, run_aggregate_run},
+    {"aggregate feed", "FEED", "standard input becomes the input of a run",
+     "For a run --from feed:FEED, which takes what is fed at each server that it is of: in its own time, so the "
+     "program before the pipe waits when the run does. Records of any length; the daemon holds 36 KiB of them. It "
+     "waits until there is a run, and ends when the run has all of its input. If it ends before, or is stopped for "
+     "3 s, the run ends and names its server, or (with --without) goes on without what was fed there. A program "
+     "that fails halfway looks like one that has ended: set -o pipefail. One program feeds one FEED of a server. "
+     "Exit codes: 0 the run has all of it; 1 it has not.",
+     "  zcat access.log.gz | cut -f 1 | cwctl aggregate feed clients\n"
+     "  cwctl aggregate run --map lines --from feed:clients --to 0,0,0:clients.txt --top 100",
+     "", 1, 1, NULL, NULL, NULL, run_aggregate_feed},
     {"aggregate status", "", "reductions under way at this server, and who is waited for",
      "ROLE: desk, the operator asked here; root, the result is made here; member, this server's vector is in it; on "
-     "the way, it passes others' sums on. SETTLED: bytes of the result that are whole. STILL FOR: since something has "
-     "moved. WAITS FOR: members that have not called, or servers that do not answer; the root alone knows.",
+     "the way, it passes others' sums on. SETTLED: bytes of the result that are whole. STILL FOR: since something "
+     "has moved. WAITS FOR: members that have not called, or servers that do not answer; the root alone knows.",
      "  cwctl aggregate status --watch\n  cwctl --server 1,1,1 aggregate status --json", "", 0, 0, NULL, NULL, NULL,
      run_aggregate_status},
     {"aggregate cancel", "ID", "end a reduction that was begun at this server",
@@ -471,15 +485,11 @@ static const struct command table[] = {
      "  cwctl aggregate cancel 3", "", 1, 1, NULL, NULL, NULL, run_aggregate_cancel},
     {"query", "count|sum|mean|min|max|top|distinct|quantile|histogram [K|P..] SOURCE", "ask all servers at once",
      "SOURCE: a counter or a histogram of times of every server, as kvcache.gets, or the lines of a feed; \"cwctl "
-     "query "
-     "list\" names them. count, sum, mean, min, max: of a counter, one number for each server; of a feed, its lines "
-     "that "
-     "are numbers (count: all). top K: the K most frequent lines; of a counter, the servers with most. distinct: how "
-     "many different lines. quantile P.., as 0.5 0.99: of times, of a feed's numbers, of servers. The answer says how "
-     "many "
-     "of the servers are in it, and names the others. Exit codes: 0 all are in it; 5 some are not; 1 none is; 2 there "
-     "is "
-     "no such source, or this cannot be made of it.",
+     "query list\" names them. count, sum, mean, min, max: of a counter, one number for each server; of a feed, its "
+     "lines that are numbers (count: all). top K: the K most frequent lines; of a counter, the servers with most. "
+     "distinct: how many different lines. quantile P.., as 0.5 0.99: of times, of a feed's numbers, of servers. The "
+     "answer says how many of the servers are in it, and names the others. Exit codes: 0 all are in it; 5 some are "
+     "not; 1 none is; 2 there is no such source, or this cannot be made of it.",
      "  cwctl query sum kvcache.gets\n  cwctl query top 10 clients --every 1s\n"
      "  cwctl query quantile 0.5 0.99 kvcache.get_root --by server\n  cwctl query distinct clients --on 0,0,0 --on "
      "1,0,0",
@@ -488,10 +498,9 @@ static const struct command table[] = {
      "  cwctl query list\n  cwctl query list --on 0,0,0 --json", "on within", 0, 0, NULL, NULL, NULL, run_query_list},
     {"query feed", "FEED", "count the lines of standard input, for questions",
      "This server keeps how many lines there were, the most frequent ones, about how many different ones, and, of "
-     "those "
-     "that are numbers, their sum and how they are spread: some 80 KB, however many lines. All of it goes 3 s after "
-     "the "
-     "program has ended, or as --keep-for says. Several programs, here and on other servers, may feed one FEED.",
+     "those that are numbers, their sum and how they are spread: some 80 KB, however many lines. All of it goes 3 s "
+     "after the program has ended, or as --keep-for says. Several programs, here and on other servers, may feed one "
+     "FEED.",
      "  tail -F access.log | cut -d ' ' -f 1 | cwctl query feed clients\n"
      "  cwctl query feed sizes --keep-for 1h < sizes.txt",
      "keep-for", 1, 1, NULL, NULL, NULL, run_query_feed},

@@ -6,66 +6,8 @@
 #ifndef CTL_COMMANDS_H
 #define CTL_COMMANDS_H
 
-#include "commandline/keys.h"
-#include "ctl/arguments.h"
-#include "ctl/client.h"
-#include "ctl/table.h"
-
-enum {
-    EXIT_FINE = 0,
-    EXIT_NO = 1,         /* the answer is no, or the command failed */
-    EXIT_USAGE = 2,      /* the command line, or what it asks for, makes no sense */
-    EXIT_NOBODY = 3,     /* no daemon, or no way to it */
-    EXIT_TIMEOUT = 4,    /* the daemon did not answer in time */
-    EXIT_INCOMPLETE = 5, /* it is so, but not everywhere yet: some servers did not answer */
-};
-
-/* All rows of an answer. */
-struct rows {
-    struct message **row;
-    size_t count, room;
-};
-void rows_add(void *context, struct message *row); /* for client_ask(): takes the row */
-void rows_clear(struct rows *rows);
-/*
- * Gives fields their types: a service says numbers and texts only, so that its yes is a 1 and its list a text with
- * spaces. Of a row that is not one of those, or has no such field, nothing is changed. Names have spaces between.
- */
-void rows_type(const struct rows *rows, const char *flags, const char *lists);
-/*
- * Puts rows in the order of the servers that they tell of (`server`); those of one server keep their order, and those
- * of none stay behind all others.
- */
-void rows_sort(const struct rows *rows);
-
-struct command;
-
-/* One command that is being done. */
-struct call {
-    const struct command *command;
-    const struct arguments *arguments;
-    struct client *client;
-    const char *server; /* which of the servers in the daemon's process is meant; NULL: its first */
-    bool takes_back;    /* "services reload --undo" ends a reload that another daemon has refused */
-    struct table_style style;
-    FILE *out, *errors;
-    volatile int *stop; /* set by SIGINT and SIGTERM, and by the key q while something is watched */
-    struct keys *keys;  /* of the terminal while something is watched; NULL: they are not read */
-};
-
-struct command {
-    const char *name;  /* one or two words: "services load" */
-    const char *usage; /* the words that follow the name */
-    const char *summary;
-    const char *text;    /* what it shows, and what the columns mean; help breaks it into lines */
-    const char *example; /* lines to paste */
-    const char *options; /* names of its options, with spaces between */
-    int least, most;     /* how many words may follow the name */
-    const char *request; /* the daemon's command; NULL: run does all */
-    const struct table_column *columns;
-    void (*show)(const struct call *call, const struct rows *rows); /* NULL: a table of the columns */
-    int (*run)(struct call *call);                                  /* NULL: one request, shown */
-};
+#include "ctl/ask/call.h"
+#include "ctl/jobs/jobs.h"
 
 /* All of them, in the order of help. */
 const struct command *commands_table(size_t *count);
@@ -83,37 +25,6 @@ const char *commands_option_help(const struct command *c, const struct arguments
 bool commands_takes(const struct command *c, const struct arguments_option *option);
 /* True for a command that needs no daemon. */
 bool commands_alone(const struct command *c);
-
-/* ---- Doing one --------------------------------------------------------------------------------------------------- */
-
-/*
- * Gives a request of that name with the options that were given, and no words: for call.c, and for commands that ask on
- * their own.
- */
-struct request_draft *call_request(const struct call *call, const char *name);
-/*
- * Sends the request and waits. Gives the daemon's rc (>= 0); or, after a line on errors, a negative one, with the exit
- * code in *code.
- */
-CW_MUST_CHECK int call_ask(const struct call *call, struct request_draft *request, cw_span patience,
-                           void (*row)(void *context, struct message *row), void *context, int *code);
-/* How long to wait for a daemon that answers at once, unless --timeout says otherwise. */
-cw_span call_patience(const struct call *call);
-/* One request, shown: what a command without run() does. Gives the exit code. */
-int call_plain(struct call *call);
-/* Does the command, as often as --watch says, and gives the exit code. */
-int call_run(struct call *call);
-
-/* The option of that name as it was given last; NULL: it was not. */
-const struct arguments_given *call_given(const struct call *call, const char *name);
-/* True for "x,y,z". */
-bool call_is_server(const char *word);
-/* On a terminal, says "done", for a command whose answer holds nothing to show. Elsewhere nothing happens. */
-void call_say_done(const struct call *call);
-/* Wipes a terminal; elsewhere nothing happens. */
-void call_wipe(const struct call *call);
-/* Waits so long, or until the command is to end: *call->stop is set then. */
-void call_rest(const struct call *call, cw_span span);
 
 /* In cmd_*.c: run_ does a command that is not one request; show_ shows an answer that is not one plain table. */
 void show_status(const struct call *call, const struct rows *rows);
@@ -176,6 +87,7 @@ int run_aggregate_cancel(struct call *call);
 int run_query(struct call *call);
 int run_query_list(struct call *call);
 int run_query_feed(struct call *call);
+int run_aggregate_feed(struct call *call);
 int run_file_send(struct call *call);
 int run_file_status(struct call *call);
 int run_doctor(struct call *call);
@@ -195,15 +107,5 @@ int run_plan(struct call *call);
 int run_top(struct call *call);
 int run_watch(struct call *call);
 int run_capture(struct call *call);
-int run_job_list(struct call *call);
-int run_job_show(struct call *call);
-int run_job_create(struct call *call);
-int run_job_grant(struct call *call);
-int run_job_revoke(struct call *call);
-int run_job_destroy(struct call *call);
-int run_job_explain(struct call *call);
-int run_job_audit(struct call *call);
-int run_job_keygen(struct call *call);
-int run_job_sign(struct call *call);
 
 #endif

@@ -7,8 +7,8 @@
 #ifndef CTL_COMPLETE_H
 #define CTL_COMPLETE_H
 
+#include "ctl/ask/find.h"
 #include "ctl/commands.h"
-#include "ctl/find.h"
 
 /*
  * argv[0..argc): all words behind "complete", argc at least 1. Prints to out; where a daemon does not answer, what it

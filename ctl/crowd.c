@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/crowd.h"
 
-#include "ctl/lab.h"
-#include "ctl/remedy.h"
+#include "ctl/ask/lab.h"
+#include "ctl/ask/remedy.h"
 
 #include "base/check.h"
 

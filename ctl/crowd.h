@@ -6,8 +6,8 @@
 #ifndef CTL_CROWD_H
 #define CTL_CROWD_H
 
+#include "ctl/ask/find.h"
 #include "ctl/commands.h"
-#include "ctl/find.h"
 
 enum { CROWD_AT_ONCE = 32 /* processes that ask at the same time */ };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - cwctl: finds the daemon, carries out one command, and says how it went. */
+#include "ctl/ask/find.h"
+#include "ctl/ask/lab.h"
 #include "ctl/commands.h"
 #include "ctl/complete.h"
 #include "ctl/crowd.h"
-#include "ctl/find.h"
 #include "ctl/help.h"
-#include "ctl/lab.h"
 
 #include "cubeway/version.h"
 
@@ -104,11 +104,15 @@ static int check(const struct command *c, const struct arguments *a, int used)
     return EXIT_FINE;
 }
 
-/* q ends what goes on for ever; a command that is done once leaves the terminal's keys alone. */
+/*
+ * q ends what goes on for ever; a command that is done once leaves the terminal's keys alone. top shows nothing until
+ * its second reading.
+ */
 static void begin_keys(struct call *call, struct keys *keys)
 {
     bool lasts = call->command->run == run_top || call->command->run == run_watch || call->command->run == run_capture;
     *keys = (struct keys){.on = false};
+    call->wipes = call->command->run == run_top;
     bool again = call->arguments->watch || call_given(call, "every") != NULL;
     if (lasts || again || call_given(call, "follow") != NULL) {
         keys_begin(keys);

@@ -94,6 +94,7 @@ struct scenario {
     struct scenario_capture capture[SCENARIO_CAPTURES_MAX];
     struct scenario_tell tell[SCENARIO_TELLS_MAX];
     char service[SCENARIO_SERVICES_MAX][SCENARIO_PATH]; /* files with services to load, besides ping and bench */
+    unsigned service_line[SCENARIO_SERVICES_MAX];       /* where the scenario says so */
     struct scenario_option option[SCENARIO_OPTIONS_MAX];
     struct scenario_grant grant[SCENARIO_GRANTS_MAX]; /* besides what built-in services need */
     unsigned grants;

@@ -227,7 +227,7 @@ static int read_service(struct scenario_reader *r)
     if (lines_take(w, s->service[s->services], SCENARIO_PATH) < 0) {
         return lines_unexpected(w, "the path of a service's .so", NULL);
     }
-    s->services++;
+    s->service_line[s->services++] = w->line;
     return 0;
 }
 

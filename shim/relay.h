@@ -57,7 +57,7 @@ enum relay_hook relay_hook(const struct relay *r, cw_link link);
 
 /*
  * The descriptors by which attachments hold: while a process that has inherited them lives, they stay. The watcher
- * (daemon/host/watcher.h) holds them, because an attachment that ends within a process's exit delays that exit by a
+ * (daemon/machine/watcher.h) holds them, because an attachment that ends within a process's exit delays that exit by a
  * grace period of the kernel: it clears `live`, says goodbye, and ends them. Gives how many there are.
  */
 unsigned relay_taps(const struct relay *r, int fds[static CW_LINK_COUNT]);

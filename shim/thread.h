@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * thread.h - how the daemon's threads begin. The daemon's loop handles signals, and its threads block them, except for
- * the signals of a crash: the daemon's handler must see these in whatever thread they come (daemon/host/watcher.h), and
- * where such a signal is blocked, the kernel ends the process without calling the handler.
+ * the signals of a crash: the daemon's handler must see these in whatever thread they come (daemon/machine/watcher.h),
+ * and where such a signal is blocked, the kernel ends the process without calling the handler.
  */
 #ifndef SHIM_THREAD_H
 #define SHIM_THREAD_H

@@ -2,7 +2,7 @@
 /*
  * disk.h - what a log, or whoever else keeps bytes, asks of a disk. Nothing waits: an order is submitted with a ticket,
  * and its outcome is told later. Two disks stand behind this contract: the daemon's, which has threads of its own
- * (daemon/host/disk_desk.h), and the simulator's, which loses power, lies and breaks by seed (simulator/disk.h).
+ * (daemon/files/disk_desk.h), and the simulator's, which loses power, lies and breaks by seed (simulator/disk.h).
  *
  * Files have names and lie in one flat folder. What the contract promises:
  *

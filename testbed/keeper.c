@@ -199,6 +199,7 @@ static void reap(struct keeper *k)
                 keeper_note(k, "ended", s, "");
             }
         }
+        (void)vigil_ended(&k->vigil, pid);
         if (k->uplink.pid == pid) {
             crew_ended(&k->uplink, status);
         }
@@ -272,6 +273,8 @@ static void turn(struct keeper *k)
         waits[3 + i] = (struct pollfd){.fd = k->client[i].fd, .events = POLLIN};
     }
     int64_t left = end_pauses(k), look = cw_time_since(k->look, peer_clock()).ns;
+    int64_t glance = cw_time_since(k->glance, peer_clock()).ns;
+    look = vigil_allowed(&k->lab) && glance < look ? glance : look;
     look = look > 0 ? look : 0;
     left = left < 0 || look < left ? look : left;
     struct timespec most = {left / CW_SEC(1).ns, left % CW_SEC(1).ns};
@@ -310,6 +313,20 @@ static void cut_logs(struct keeper *k)
     }
 }
 
+/* Has the machine been too busy for this lab for some seconds? Then somebody looks whether its timers do. */
+static void keep_vigil(struct keeper *k)
+{
+    cw_time now = peer_clock();
+    if (!vigil_allowed(&k->lab) || !cw_time_due(k->glance, now)) {
+        return;
+    }
+    k->glance = cw_time_add(now, CW_MS(VIGIL_EVERY_MS));
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (vigil_glance(&k->vigil, vigil_runnable(), processors > 0 ? (unsigned)processors : 1)) {
+        vigil_begin(&k->vigil, &k->lab);
+    }
+}
+
 static unsigned living(const struct keeper *k)
 {
     unsigned count = 0;
@@ -335,6 +352,9 @@ static void finish(struct keeper *k)
         (void)crew_kill(&k->crew[s], true);
     }
     (void)crew_kill(&k->uplink, true);
+    if (k->vigil.looker > 0) {
+        (void)kill(k->vigil.looker, SIGKILL);
+    }
     while (living(k) > 0 && waitpid(-1, NULL, 0) > 0) {
     }
     for (unsigned i = 0; i < KEEPER_CLIENTS; i++) {
@@ -371,6 +391,7 @@ int keeper_run(const struct lab *lab, int lifeline)
     while (rc == 0 && !k->done) {
         turn(k);
         cut_logs(k);
+        keep_vigil(k);
     }
     finish(k);
     /* A command that waits for the end sees it when the keeper's socket closes. By then all files must be gone. */

@@ -14,8 +14,8 @@
  *   pause S NANOSECONDS, continue S SIGSTOP and SIGCONT
  *   link S +x up|down               that end of the cable has carrier, or has none
  *   loss S +x PPM                   so many of a million frames out of S by +x are lost
- *   rescale N [WANTED]              all daemons end, then start again with timers N times those of the profile; WANTED
- *                                   is for lab.json (struct lab)
+ *   rescale N [WANTED [WHY]]        all daemons end, then start again with timers N times those of the profile; WANTED
+ *                                   is for lab.json (struct lab). WHY: nobody ordered it, and this is what was seen
  *   namespace S                     the answer carries two descriptors: the user namespace and the network namespace
  *   down                            answers, then ends everything
  */
@@ -25,6 +25,7 @@
 #include "testbed/crew.h"
 #include "testbed/lab.h"
 #include "testbed/veth.h"
+#include "testbed/vigil.h"
 
 enum { KEEPER_CLIENTS = 32 };
 
@@ -46,6 +47,8 @@ struct keeper {
     bool tied;             /* the lab ends when the lifeline breaks */
     bool done;             /* the lab ends now */
     cw_time look;          /* when the sizes of logs are looked at again */
+    cw_time glance;        /* when the machine's work is looked at again */
+    struct vigil vigil;
     FILE *journal;
     cw_links *down; /* by server: its links whose end of the cable was put down */
     uint32_t *loss; /* [server * 6 + link]: lost frames of a million */

@@ -336,6 +336,7 @@ static int run_rescale(struct asked *a)
     struct keeper *k = a->k;
     const struct lab before = k->lab;
     const char *word = a->request->argv[0], *wanted = word != NULL ? a->request->argv[1] : NULL;
+    const char *why = wanted != NULL ? a->request->argv[2] : NULL;
     long scale = word != NULL ? atol(word) : 0;
     if (k->lab.driver == LAB_PROCESS || k->lab.plays != NULL) {
         return refuse(a, -EOPNOTSUPP, "the timers of this lab do not depend on how busy the machine is");
@@ -345,6 +346,9 @@ static int run_rescale(struct asked *a)
     }
     lab_set_timers(&k->lab, k->lab.fast, (uint64_t)scale);
     k->lab.wanted = wanted != NULL ? atof(wanted) : -1;
+    k->lab.rescaled = why != NULL ? peer_clock() : (cw_time){0};
+    k->lab.rescaled_from = why != NULL ? before.scale : 0;
+    snprintf(k->lab.rescaled_for, LAB_REASON, "%s", why != NULL ? why : "");
     int rc = write_timers(a);
     if (rc < 0) {
         k->lab = before;

@@ -334,6 +334,11 @@ int lab_save(const struct lab *lab)
     message_text(m, "data", lab->data);
     message_real(m, "wanted", lab->wanted);
     message_flag(m, "hurries", lab->hurries);
+    if (lab->rescaled_from > 0) {
+        message_integer(m, "rescaled_ns", lab->rescaled.ns);
+        message_integer(m, "rescaled_from", (int64_t)lab->rescaled_from);
+        message_text(m, "rescaled_for", lab->rescaled_for);
+    }
     message_integer(m, "keeper", lab->keeper);
     for (unsigned i = 0; i < lab->services; i++) {
         message_element(m, "services", lab->service[i]);
@@ -379,6 +384,9 @@ static int read_fields(struct lab *lab, const struct message *m)
     lab->keeper = (pid_t)message_get_integer(m, "keeper", 0);
     lab->wanted = message_get_real(m, "wanted", 0);
     lab->hurries = message_get_flag(m, "hurries");
+    lab->rescaled = (cw_time){message_get_integer(m, "rescaled_ns", 0)};
+    lab->rescaled_from = (uint64_t)message_get_integer(m, "rescaled_from", 0);
+    snprintf(lab->rescaled_for, LAB_REASON, "%s", message_get_text(m, "rescaled_for", ""));
     snprintf(lab->data, LAB_PATH, "%s", message_get_text(m, "data", lab->data));
     while (lab->services < LAB_SERVICES && (service = message_get_element(m, "services", lab->services)) != NULL) {
         snprintf(lab->service[lab->services++], LAB_PATH, "%s", service);

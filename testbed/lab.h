@@ -32,6 +32,7 @@
 enum { LAB_NAME = 32, LAB_SERVICES = 8, LAB_NETWORKS = 4, LAB_GATEWAYS = 64, LAB_WHY = 320, LAB_PATH = 256 };
 
 #define LAB_DEFAULT "lab" /* the name of a lab that was given none */
+enum { LAB_REASON = 160 };
 #define LAB_TUNNEL "ip"   /* the built-in service that gives each server a device (docs/services/tunnel.md) */
 #define LAB_STORE "store" /* the built-in service that is given a folder for each server (docs/services/store.md) */
 #define LAB_UPLINK "up0"  /* the device by which a gateway of that network reaches what is outside the lab */
@@ -57,6 +58,10 @@ struct lab {
     bool fast;      /* the profile is the fast one */
     bool hurries;   /* its daemons run before the other processes of this machine (scale_hurries()) */
     double wanted;  /* how many other processes wanted a processor when the lab came up; negative: --scale was given */
+    /* Its keeper has given it longer timers by itself: when, from how many times those of the profile; 0: never. */
+    cw_time rescaled;
+    uint64_t rescaled_from;
+    char rescaled_for[LAB_REASON];        /* what daemons had suffered from the machine */
     char service[LAB_SERVICES][LAB_PATH]; /* modules by their whole paths, built-in services by their names */
     unsigned services;
     char network[LAB_NETWORKS][LAB_NAME]; /* beside `ip`: their jobs are LAB_NETWORK_JOB and on */

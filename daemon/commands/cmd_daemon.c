@@ -4,8 +4,8 @@
  */
 #include "base/nearest.h"
 #include "daemon/commands/commands.h"
-#include "daemon/host/log.h"
-#include "daemon/host/transit.h"
+#include "daemon/machine/log.h"
+#include "daemon/machine/transit.h"
 
 #include <errno.h>
 #include <string.h>

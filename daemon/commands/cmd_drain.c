@@ -3,7 +3,7 @@
  * cmd_drain.c - may this server go, who inherits its keys; and it goes.
  */
 #include "daemon/commands/commands.h"
-#include "daemon/host/log.h"
+#include "daemon/machine/log.h"
 #include "keyspace/owner.h"
 
 #include <errno.h>

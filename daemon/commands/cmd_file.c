@@ -4,7 +4,7 @@
  * ticket of this command.
  */
 #include "daemon/commands/commands.h"
-#include "daemon/host/file_host.h"
+#include "daemon/files/file_host.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -8,7 +8,7 @@
 #include "base/quantity.h"
 #include "cubeway/version.h"
 #include "daemon/host/picture.h"
-#include "daemon/host/transit.h"
+#include "daemon/machine/transit.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -26,6 +26,21 @@ static int64_t number_outside(void)
     char text[24] = "";
     ssize_t length = readlink("/proc/self", text, sizeof text - 1);
     return length > 0 ? strtoll(text, NULL, 10) : getpid();
+}
+
+/* Bytes that the process holds for itself: what is in memory and is no file's that others could share. */
+static int64_t memory_of_process(void)
+{
+    long size = 0, resident = 0, shared = 0;
+    FILE *f = fopen("/proc/self/statm", "re");
+    if (f == NULL) {
+        return 0;
+    }
+    if (fscanf(f, "%ld %ld %ld", &size, &resident, &shared) != 3) {
+        resident = shared = 0;
+    }
+    fclose(f);
+    return (resident - shared) * sysconf(_SC_PAGESIZE);
 }
 
 /* ---- status ------------------------------------------------------------------------------------------------------ */
@@ -74,7 +89,8 @@ static bool tell_status(struct request *r, struct host_server *s, cw_time now)
     request_integer(r, "inside", (int64_t)node_packets_inside(s->node));
     request_integer(r, "services", host_service_count(h));
     request_integer(r, "mtu", host_mtu(h));
-    request_integer(r, "memory_bytes", (int64_t)node_bytes(s->node));
+    request_integer(r, "memory_bytes", memory_of_process());
+    request_integer(r, "node_memory_bytes", (int64_t)node_bytes(s->node));
     request_integer(r, "uptime_ns", cw_time_since(now, host_started(h)).ns);
     request_text(r, "priority", config_priority_name(config->priority));
     if (host_priority_note(h) != NULL) {

@@ -19,7 +19,7 @@ void reading_wrong(struct reading *r, const struct conf_item *item, const char *
 {
     char why[CONF_WHY + SETTING_WHY], path[CONF_PATH];
     va_list args;
-    if (item->listed) {
+    if (item->guessed) {
         return; /* its mistake is told: quotes are missing */
     }
     va_start(args, format);

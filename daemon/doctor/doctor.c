@@ -4,6 +4,7 @@
 #include "daemon/doctor/doctor_boot.h"
 #include "daemon/doctor/doctor_cables.h"
 #include "daemon/doctor/doctor_flaps.h"
+#include "daemon/doctor/doctor_view.h"
 #include "daemon/host/internal.h"
 
 #include "base/quantity.h"
@@ -14,7 +15,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     FRAMES_OF_SOMEBODY = 5, /* received, and no hello among them */
@@ -44,22 +44,11 @@ static bool is_young(const struct doctor *d, const struct ls_link_info *info)
 /* Nothing is wrong with the link to a neighbour that has left in order. Gives true when it has told that. */
 static bool look_at_leave(struct doctor *d, cw_link link, const struct ls_link_info *info)
 {
-    cw_server server = torus_id(host_torus(d->s->host), info->expected);
-    int64_t at_us = (int64_t)host_left_us(d->s, server);
-    time_t at = (time_t)(at_us / 1000000);
-    char far[TORUS_TEXT], when[40] = "";
-    struct tm parts;
-    if (strcmp(host_state_of(d->s, server), "left") != 0) {
+    char far[TORUS_TEXT];
+    if (!doctor_say_left(d, link, torus_id(host_torus(d->s->host), info->expected))) {
         return false;
     }
     torus_format(info->expected, far);
-    if (at_us != 0 && localtime_r(&at, &parts) != NULL) {
-        strftime(when, sizeof when, " at %F %T", &parts);
-    }
-    doctor_say(d, DOCTOR_NOTE, "left", link, "%s left in order%s; start it again when you like", far, when);
-    if (at_us != 0) {
-        d->out->integer(d->out->context, "left_us", at_us);
-    }
     doctor_advise(d, "on %s: systemctl start cubewayd", far);
     return true;
 }
@@ -68,19 +57,6 @@ static bool is_alive(const struct doctor *d, cw_coord server)
 {
     const struct torus *t = host_torus(d->s->host);
     return reach_has(ls_committed(d->ls), torus_id(t, server));
-}
-
-/* No link of this server is up: that a neighbour is silent, too, says nothing about the neighbour. */
-static bool is_cut_off(const struct doctor *d)
-{
-    const struct torus *t = host_torus(d->s->host);
-    cw_server self = torus_id(t, d->s->self);
-    for (cw_server s = 0; (s = reach_next(ls_committed(d->ls), s)) < t->servers; s++) {
-        if (s != self) {
-            return false;
-        }
-    }
-    return true;
 }
 
 /* ---- Links without a carrier ------------------------------------------------------------------------------------- */
@@ -107,7 +83,7 @@ static void look_at_medium(struct doctor *d, cw_link link, const struct ls_link_
         doctor_do(d, "ip link set %s up", shim.name);
     } else if (look_at_leave(d, link, info)) {
         return; /* its machine may be off by now */
-    } else if (!is_alive(d, info->expected) && !is_cut_off(d)) {
+    } else if (!is_alive(d, info->expected) && !doctor_is_cut_off(d)) {
         doctor_say(d, DOCTOR_BROKEN, "server-down", link,
                    "there is no carrier on %s (%s), and no other server reaches %s: its machine is off, or all its "
                    "cables are out",
@@ -126,12 +102,11 @@ static void look_at_medium(struct doctor *d, cw_link link, const struct ls_link_
 /* ---- Links with a carrier ---------------------------------------------------------------------------------------- */
 
 /* The neighbour is in view with a later life than the one that was heard here: what that one said is of the past. */
-static bool began_anew(const struct doctor *d, const struct ls_link_info *info)
+static bool began_anew(const struct doctor *d, cw_link link)
 {
-    const struct torus *t = host_torus(d->s->host);
-    const struct record *now = ls_record(d->ls, torus_id(t, info->expected));
-    return memcmp(&info->heard.server, &info->expected, sizeof info->expected) == 0 && is_alive(d, info->expected) &&
-           now != NULL && now->incarnation > info->heard.incarnation;
+    const struct ls_heard *heard = &d->info[link].heard;
+    return memcmp(&heard->server, &d->info[link].expected, sizeof heard->server) == 0 &&
+           doctor_life(d, link) > heard->incarnation;
 }
 
 /*
@@ -145,7 +120,7 @@ static bool heard_stranger(const struct doctor *d, const struct ls_link_info *in
     bool belongs = heard->cluster == h->config.cluster && heard->config_hash == h->config_hash &&
                    heard->port == cw_link_opposite(link) &&
                    memcmp(&heard->server, &info->expected, sizeof heard->server) == 0;
-    return heard->any && !belongs && !began_anew(d, info) &&
+    return heard->any && !belongs && !began_anew(d, link) &&
            cw_time_since(host_now(d->s->host), heard->at).ns <= lately.ns;
 }
 
@@ -183,10 +158,10 @@ static void tell_cut_off(struct doctor *d)
 }
 
 /* The neighbour itself was heard a moment ago, after the link went down: it lives, whatever the view says of it. */
-static bool is_heard(const struct doctor *d, const struct ls_link_info *info)
+static bool is_heard(const struct doctor *d, const struct ls_link_info *info, cw_link link)
 {
     return info->heard.any && info->flaps > 0 && cw_time_before(info->flapped, info->heard.at) &&
-           memcmp(&info->heard.server, &info->expected, sizeof info->expected) == 0 &&
+           !heard_stranger(d, info, link) &&
            cw_time_since(host_now(d->s->host), info->heard.at).ns <= 2 * host_config(d->s->host)->timers.dead.ns;
 }
 
@@ -222,7 +197,7 @@ static void look_at_silence(struct doctor *d, cw_link link, const struct ls_link
         doctor_do(d, "cwctl capture %s strange.pcapng; Wireshark shows what it is", name);
     } else if (is_alive(d, info->expected) && (is_young(d, info) || doctor_rests(d, link))) {
         say_coming_up(d, link, info, DOCTOR_NOTE);
-    } else if (is_heard(d, info)) {
+    } else if (is_heard(d, info, link)) {
         tell_resting(d, link, far);
     } else if (is_alive(d, info->expected)) {
         doctor_say(d, DOCTOR_BROKEN, "deaf", link,
@@ -230,7 +205,7 @@ static void look_at_silence(struct doctor *d, cw_link link, const struct ls_link
                    "dead, or goes elsewhere",
                    far, name, port);
         doctor_do(d, "ip -s link show %s", shim.name);
-    } else if (is_cut_off(d)) {
+    } else if (doctor_is_cut_off(d)) {
         d->silent |= cw_links_of(link); /* nobody can say whose fault that is: doctor_look() tells of it once */
     } else {
         char silent[QUANTITY_TEXT] = "";
@@ -246,16 +221,27 @@ static void look_at_silence(struct doctor *d, cw_link link, const struct ls_link
     }
 }
 
+/* It is heard, and after several falls no server reaches it: that is no mere note, though it will come up by itself. */
+static bool is_kept_out(const struct doctor *d, cw_link link)
+{
+    const struct ls_link_info *info = &d->info[link];
+    return info->flaps > 1 && doctor_rests(d, link) && !is_alive(d, info->expected) && !doctor_is_cut_off(d);
+}
+
 static void look_at_half(struct doctor *d, cw_link link, const struct ls_link_info *info)
 {
     char far[TORUS_TEXT];
     struct shim_info shim;
     struct shim_counters count;
+    torus_format(info->expected, far);
+    if (is_kept_out(d, link)) {
+        tell_resting(d, link, far);
+        return;
+    }
     if (doctor_rests(d, link)) { /* the far end answers no hello before it has rested, as if it heard none */
         say_coming_up(d, link, info, DOCTOR_NOTE);
         return;
     }
-    torus_format(info->expected, far);
     shim_info(d->s->link[link].shim, &shim);
     shim_counters(d->s->link[link].shim, &count);
     if (count.tx_refused_row >= REFUSED_ALL) {
@@ -362,31 +348,6 @@ static void look_at_serving(struct doctor *d, cw_time now)
     doctor_do(d, "cwctl links");
 }
 
-/* Fewer than half are in view, though this server reaches others: what counts votes stands still. */
-static void look_at_majority(struct doctor *d)
-{
-    const struct torus *t = host_torus(d->s->host);
-    const struct reach *view = ls_committed(d->ls);
-    uint32_t wanted = t->servers / 2 + 1;
-    char names[DOCTOR_TEXT / 2] = "";
-    size_t used = 0;
-    if (view->members >= wanted || view->members < 2 || !ls_active(d->ls)) {
-        return; /* who reaches nobody is told of that */
-    }
-    for (cw_server s = 0; s < t->servers && used < sizeof names - TORUS_TEXT - 4; s++) {
-        char name[TORUS_TEXT];
-        if (!reach_has(view, s)) {
-            torus_format(torus_coord(t, s), name);
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? " " : "", name);
-        }
-    }
-    doctor_say(d, DOCTOR_GRAVE, "no-majority", CW_LINK_SELF,
-               "%u of %u servers are in view, which is no majority: the caches of kvcache stand still",
-               (unsigned)view->members, (unsigned)t->servers);
-    doctor_advise(d, "start %u of the others again (systemctl start cubewayd on %s)",
-                  (unsigned)(wanted - view->members), names);
-}
-
 /* ---- All --------------------------------------------------------------------------------------------------------- */
 
 /*
@@ -408,13 +369,13 @@ void doctor_rest(struct doctor *d, cw_link link)
     const struct ls_timers *t = &host_config(d->s->host)->timers;
     bool heard = info->heard.any && cw_time_since(host_now(d->s->host), info->heard.at).ns <= 2 * t->dead.ns;
     bool looked_at = !is_alive(d, info->expected) && !(d->stood & cw_links_of(link)); /* by look_at_silence() */
-    if (!heard && !looked_at && !is_cut_off(d) && !is_young(d, info)) {
+    if (!heard && !looked_at && !doctor_is_cut_off(d) && !is_young(d, info)) {
         doctor_say(d, DOCTOR_BROKEN, "damped", link,
                    "the link %s to %s rests (damped), and %s was not heard over it since: that direction of the cable "
                    "is dead, or %s is",
                    name, far, far, far);
         doctor_do(d, "ip -s link show %s", shim.name);
-    } else if (heard && !((d->told | d->stood) & cw_links_of(link)) && !is_cut_off(d)) {
+    } else if (heard && !((d->told | d->stood) & cw_links_of(link)) && !doctor_is_cut_off(d)) {
         doctor_say(d, DOCTOR_NOTE, "damped", link,
                    "the link %s to %s rests (damped): it went down too often lately, and comes up by itself", name,
                    far);
@@ -444,23 +405,28 @@ static void look_at_link(struct doctor *d, cw_link link)
 {
     const struct ls_link_info *info = &d->info[link];
     const struct host_link *l = &d->s->link[link];
+    char far[TORUS_TEXT];
+    bool quiet = strcmp(info->state, "down") == 0 || strcmp(info->state, "damped") == 0;
     if (l->shim == NULL) {
         look_at_nothing(d, link, info);
     } else if (!l->carrier) {
         look_at_medium(d, link, info);
     } else if (info->committed || (strcmp(info->state, "damped") == 0 && is_alive(d, info->expected))) {
         look_at_quality(d, link, info);
+    } else if (info->miswired || (quiet && heard_stranger(d, info, link))) {
+        d->info[link].miswired = true;
+        doctor_stranger(d, link);
     } else if (strcmp(info->state, "damped") == 0) {
         if (!(d->stood & cw_links_of(link))) { /* who has just stood still has heard of nobody yet */
             look_at_silence(d, link, info);
         }
-    } else if (info->miswired || (strcmp(info->state, "down") == 0 && heard_stranger(d, info, link))) {
-        d->info[link].miswired = true;
-        doctor_stranger(d, link);
     } else if (strcmp(info->state, "init") == 0 && !is_young(d, info)) {
         look_at_half(d, link, info);
     } else if (strcmp(info->state, "down") == 0) {
         look_at_silence(d, link, info);
+    } else if (is_kept_out(d, link)) {
+        torus_format(info->expected, far);
+        tell_resting(d, link, far);
     } else {
         say_coming_up(d, link, info, is_young(d, info) ? DOCTOR_NOTE : DOCTOR_WARNING);
     }
@@ -482,6 +448,25 @@ static void tell_services(const struct host *h, const struct rows_reader *out, c
         out->text(out->context, "file", service->file);
         out->text(out->context, "options", host_service_options(service, options, sizeof options));
         out->row(out->context);
+    }
+}
+
+/* Links that rest, be anything told of them or not: their far ends hear us and are not answered. */
+static void list_resting(const struct doctor *d)
+{
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        const struct ls_link_info *info = &d->info[link];
+        char far[TORUS_TEXT];
+        if (!info->exists || strcmp(info->state, "damped") != 0) {
+            continue;
+        }
+        torus_format(info->expected, far);
+        d->out->text(d->out->context, "server", d->self);
+        d->out->text(d->out->context, "part", "rests");
+        d->out->text(d->out->context, "link", quantity_link_name(link));
+        d->out->text(d->out->context, "expected", far);
+        d->out->text(d->out->context, "expected_port", quantity_link_name(cw_link_opposite(link)));
+        d->out->row(d->out->context);
     }
 }
 
@@ -513,6 +498,7 @@ unsigned doctor_look(struct host_server *s, const struct rows_reader *out)
         doctor_bootstrap(&d, s->host->boot);
     }
     look_at_serving(&d, host_now(s->host));
-    look_at_majority(&d);
+    doctor_view(&d);
+    list_resting(&d);
     return d.found;
 }

@@ -5,7 +5,7 @@
  *
  * It looks at what this one server knows: its links and interfaces, what is heard over them, the bootstrap, the
  * counters that stay 0 in a sound cluster. What several servers see of one fault is put together by who asks them all
- * (ctl/diagnosis.h), for which a finding also says in fields what was seen and what was expected.
+ * (ctl/diagnosis/diagnosis.h), for which a finding also says in fields what was seen and what was expected.
  */
 #ifndef DAEMON_DOCTOR_DOCTOR_H
 #define DAEMON_DOCTOR_DOCTOR_H

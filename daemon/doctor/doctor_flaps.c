@@ -4,6 +4,7 @@
 #include "daemon/host/internal.h"
 
 #include "base/quantity.h"
+#include "keyspace/reach.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -231,16 +232,26 @@ static bool is_expected(const struct ls_link_info *info)
     return info->heard.any && memcmp(&info->heard.server, &info->expected, sizeof info->expected) == 0;
 }
 
-/* The neighbour has ended the life in which it lost the link: its daemon began anew, or stood still. */
-static bool lives_anew(const struct ls_link_info *info)
+uint64_t doctor_life(const struct doctor *d, cw_link link)
 {
-    return is_expected(info) && info->heard.incarnation > info->flapped_life;
+    const struct ls_link_info *info = &d->info[link];
+    cw_server server = torus_id(host_torus(d->s->host), info->expected);
+    const struct record *record = ls_record(d->ls, server);
+    uint64_t heard = is_expected(info) ? info->heard.incarnation : 0;
+    bool viewed = record != NULL && reach_has(ls_committed(d->ls), server);
+    return viewed && record->incarnation > heard ? record->incarnation : heard;
+}
+
+/* The neighbour has ended the life in which it lost the link: its daemon began anew, or stood still. */
+static bool lives_anew(const struct doctor *d, cw_link link)
+{
+    return doctor_life(d, link) > d->info[link].flapped_life;
 }
 
 /* How often a link must have gone down to be told: a neighbour that is back, or a cable that is up, may do so once. */
 static unsigned flaps_told(const struct doctor *d, cw_link link)
 {
-    return d->info[link].committed || lives_anew(&d->info[link]) ? FLAPS_TOLD : 1;
+    return d->info[link].committed || lives_anew(d, link) ? FLAPS_TOLD : 1;
 }
 
 void doctor_flapped(struct doctor *d, cw_link link)
@@ -295,9 +306,9 @@ static bool is_new(struct reasons *r, uint64_t life)
  * When the neighbour's process is the same, it has counted itself out, as it does when nobody has heard it for `dead`
  * (semantics 4.2), which takes the next incarnation.
  */
-static void count_fall(struct reasons *r, const struct ls_link_info *info, const struct fall *fall)
+static void count_fall(struct reasons *r, uint64_t life, const struct fall *fall)
 {
-    uint64_t after = fall->after != 0 ? fall->after : is_expected(info) ? info->heard.incarnation : 0;
+    uint64_t after = fall->after != 0 ? fall->after : life;
     if (after > fall->life && !fall->left) {
         if (is_new(r, fall->life)) {
             *(after - fall->life < FENCES ? &r->fences : &r->deaths) += 1;
@@ -317,7 +328,7 @@ static void count_falls(const struct doctor *d, cw_link link, struct reasons *r)
             return;
         }
         if (!is_explained(d, link, back)) {
-            count_fall(r, &d->info[link], fall);
+            count_fall(r, doctor_life(d, link), fall);
         }
     }
 }
@@ -355,12 +366,13 @@ static bool fell_together(const struct doctor *d, cw_links links)
     return size_of(links) > 1 && cw_time_since(last, first).ns <= instant(d).ns;
 }
 
-static void tell_stalls(struct doctor *d, cw_link link, const char *far, unsigned times)
+/* It may have died besides, too seldom to be told of by itself. */
+static void tell_stalls(struct doctor *d, cw_link link, const char *far, const struct reasons *r)
 {
     doctor_say(d, DOCTOR_WARNING, "stalls", link,
-               "%s was lost %u times lately, and came back by itself: it stood still, or nobody heard it for longer "
+               "%s was lost %u times lately, and came back by itself%s: it stood still, or nobody heard it for longer "
                "than timers.dead (its status counts times kept waiting); one cable alone is not the cause",
-               far, times);
+               far, r->fences, r->deaths > 0 ? " (once more its daemon was killed or crashed, and started again)" : "");
     doctor_advise(d, "on %s: cwctl doctor; cwctl status", far);
 }
 
@@ -408,17 +420,25 @@ static void tell_carrier(struct doctor *d, cw_link link, const char *far, unsign
     doctor_do(d, "ip -s link show %s; cwctl events says when", shim.name);
 }
 
-static void tell_cable(struct doctor *d, cw_link link, const char *far, unsigned times)
+/* The falls that no death of the neighbour explains; it may have died, too, and that is said besides. */
+static void tell_cable(struct doctor *d, cw_link link, const char *far, const struct reasons *r)
 {
     const struct ls_link_info *info = &d->info[link];
+    unsigned times = others(r), lives = r->deaths + r->fences;
+    char anew[160] = "";
     struct shim_info shim;
     shim_info(d->s->link[link].shim, &shim);
     d->bad |= cw_links_of(link);
-    doctor_say(d, DOCTOR_WARNING, "flapping", link, "the link %s to %s went down %u time%s lately%s: %s%s%s",
+    if (lives > 0) {
+        snprintf(anew, sizeof anew, "; once more it went down since %s %s", far,
+                 r->deaths > 0 ? "was started again (its daemon was killed or crashed)" : "stood still");
+    }
+    bool known = lives > 0 || lived_on(info);
+    doctor_say(d, DOCTOR_WARNING, "flapping", link, "the link %s to %s went down %u time%s lately%s: %s%s%s%s",
                quantity_link_name(link), far, times, times == 1 ? "" : "s",
                info->committed ? ", and is up now" : ", and rests now",
-               lived_on(info) ? "the cable is bad, for " : "its cable is bad, or ", far,
-               lived_on(info) ? " lived on" : " is restarting");
+               known ? "the cable is bad, for " : "its cable is bad, or ", far, known ? " lived on" : " is restarting",
+               anew);
     doctor_do(d, "ip -s link show %s", shim.name);
 }
 
@@ -431,7 +451,7 @@ static void look_at_cable(struct doctor *d, cw_link link, const char *far)
     } else if (r.silent == 0) {
         tell_carrier(d, link, far, r.carrier);
     } else {
-        tell_cable(d, link, far, others(&r));
+        tell_cable(d, link, far, &r);
     }
 }
 
@@ -461,7 +481,7 @@ static void tell_switched(struct doctor *d)
 
 /*
  * Links that are up and went down too seldom for a finding, though nobody's process ended and nobody used a switch: who
- * asks several servers makes one note of them (ctl/diagnosis_falls.h).
+ * asks several servers makes one note of them (ctl/diagnosis/falls.h).
  */
 static void list_rare(struct doctor *d)
 {
@@ -501,7 +521,7 @@ void doctor_flaps(struct doctor *d)
         if (r.deaths >= FLAPS_TOLD) {
             tell_restarts(d, link, far, r.deaths);
         } else if (anew) {
-            tell_stalls(d, link, far, r.fences);
+            tell_stalls(d, link, far, &r);
         } else if (together) {
             tell_together(d, link, with, far, most_flaps(d, with));
         } else {

@@ -11,6 +11,11 @@
 
 #include "daemon/doctor/doctor_cables.h"
 
+/*
+ * The incarnation in which the neighbour lives now, as it was heard over the link, or as the view has it by other ways;
+ * 0: nobody has told of one.
+ */
+uint64_t doctor_life(const struct doctor *d, cw_link link);
 /* Says that this server stood still, if it did. d->stood: the links that went down by that. Call before the others. */
 void doctor_stall(struct doctor *d);
 /* Says that a service held the thread for longer than timers.dead lately, unless doctor_stall() has said so. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/host/disks_host.h"
 
-#include "daemon/host/disk_desk.h"
-#include "daemon/host/folder.h"
+#include "daemon/files/disk_desk.h"
+#include "daemon/files/folder.h"
+#include "daemon/files/state.h"
 #include "daemon/host/internal.h"
-#include "daemon/host/outside.h"
-#include "daemon/host/state.h"
+#include "daemon/machine/outside.h"
 
 #include <errno.h>
 #include <stdio.h>

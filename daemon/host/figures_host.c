@@ -2,7 +2,7 @@
 #include "daemon/host/figures_host.h"
 
 #include "daemon/host/host.h"
-#include "daemon/host/transit.h"
+#include "daemon/machine/transit.h"
 
 /* What the kernel passed on for a service. What it did by link and by reason is of no service, and has no name here. */
 static void visit_relay(void *context, enum transit_kind kind, const char *name, uint64_t packets, uint64_t bytes)

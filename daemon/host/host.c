@@ -4,7 +4,7 @@
 
 #include "daemon/host/boot_runner.h"
 #include "daemon/host/events.h"
-#include "daemon/host/links.h"
+#include "daemon/machine/links.h"
 #include "nmu/book.h"
 #include "shim/clock.h"
 #include "shim/pair.h"

@@ -2,9 +2,9 @@
 /* modules.c - services come and go, on all servers of the process at once or on none. */
 #include "daemon/host/internal.h"
 
+#include "daemon/files/file_host.h"
+#include "daemon/files/job_host.h"
 #include "daemon/host/events.h"
-#include "daemon/host/file_host.h"
-#include "daemon/host/job_host.h"
 #include "services/builtin.h"
 #include "shim/clock.h"
 

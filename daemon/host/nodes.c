@@ -4,8 +4,8 @@
 
 #include "base/prng.h"
 #include "cubeway/version.h"
-#include "daemon/host/job_host.h"
-#include "daemon/host/transit.h"
+#include "daemon/files/job_host.h"
+#include "daemon/machine/transit.h"
 #include "nmu/book.h"
 #include "services/builtin.h"
 #include "shim/clock.h"

@@ -2,7 +2,7 @@
 #include "daemon/host/picture.h"
 
 #include "base/quantity.h"
-#include "daemon/host/transit.h"
+#include "daemon/machine/transit.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 
 #include "base/nearest.h"
 #include "daemon/config/lint.h"
+#include "daemon/files/job_host.h"
 #include "daemon/host/host.h"
-#include "daemon/host/job_host.h"
 #include "daemon/host/preflight_start.h"
 #include "services/builtin.h"
 #include "shim/address.h"
@@ -246,6 +246,15 @@ static bool may_write(const struct passwd *user, const struct stat *st)
            (st->st_gid == user->pw_gid && st->st_mode & S_IWGRP) || st->st_mode & S_IWOTH;
 }
 
+/* A folder of another name than the packaged one, and it is not there: perhaps it is misspelled. */
+static void look_whether_there(struct looking *l, const char *key, const char *folder, const char *packaged)
+{
+    struct stat st;
+    if (strcmp(folder, packaged) != 0 && stat(folder, &st) < 0 && errno == ENOENT) {
+        warn(l, key, "%s: there is no such folder; the start makes it, and leaves it there", folder);
+    }
+}
+
 /* The folder itself, or the one around it in which it is to be made; `levels`: how many of them may be missing. */
 static void look_at_folder(struct looking *l, const char *key, const char *path, unsigned levels)
 {
@@ -282,7 +291,11 @@ static void look_at_state(struct looking *l)
     if (l->config->place == CONFIG_WHOLE) {
         return;
     }
+    unsigned before = l->p->mistakes;
     look_at_folder(l, "state_dir", folder, 1);
+    if (l->p->mistakes == before) {
+        look_whether_there(l, "state_dir", folder, config_default().state_dir);
+    }
     if (user != NULL && stat(folder, &st) == 0 && !may_write(user, &st)) {
         warn(l, "state_dir",
              "%s: user %s may not write there: a coordinate or job records that are found later could not be kept "
@@ -310,10 +323,7 @@ static void look_at_socket(struct looking *l)
     int length = slash == NULL || slash == path ? 1 : (int)(slash - path);
     snprintf(folder, sizeof folder, "%.*s", length, slash == NULL ? "." : path);
     look_at_folder(l, "control.socket", folder, UINT32_MAX);
-    bool volatile_one = strcmp(folder, "/run/cubeway") == 0; /* the packaged one, which is new at each boot */
-    if (!volatile_one && stat(folder, &st) < 0 && errno == ENOENT) {
-        warn(l, "control.socket", "%s: there is no such folder; the start makes it, and leaves it there", folder);
-    }
+    look_whether_there(l, "control.socket", folder, "/run/cubeway"); /* which is new at each boot */
 }
 
 static void any_port(struct sockaddr_storage *address)

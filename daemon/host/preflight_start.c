@@ -2,7 +2,7 @@
 #include "daemon/host/preflight_start.h"
 
 #include "base/nearest.h"
-#include "daemon/host/state.h"
+#include "daemon/files/state.h"
 
 #include <errno.h>
 #include <grp.h>

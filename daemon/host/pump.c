@@ -6,7 +6,7 @@
  * What the loop hears of descriptors, and of libevent, comes by outside.h.
  */
 #include "daemon/host/internal.h"
-#include "daemon/host/outside.h"
+#include "daemon/machine/outside.h"
 
 #include "shim/clock.h"
 

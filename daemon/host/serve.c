@@ -9,7 +9,7 @@
  */
 #include "daemon/host/boot_runner.h"
 #include "daemon/host/internal.h"
-#include "daemon/host/transit.h"
+#include "daemon/machine/transit.h"
 
 #include "shim/clock.h"
 #include "wire/frame.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/listeners/memcached.h"
 
-#include "daemon/host/log.h"
+#include "daemon/machine/log.h"
 #include "services/kvcache/memcached/gateway.h"
 
 #include <errno.h>

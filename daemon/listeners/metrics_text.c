@@ -7,7 +7,7 @@
 #include "base/histogram.h"
 #include "base/quantity.h"
 #include "cubeway/version.h"
-#include "daemon/host/transit.h"
+#include "daemon/machine/transit.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -146,7 +146,8 @@ static const struct server_family server_families[] = {
     {"links_up", "gauge", "Links that are up at both ends.", links_up},
     {"incarnation", "gauge", "The incarnation of this server, which grows with every start.", incarnation},
     {"packets_inside", "gauge", "Packets that are queued or held in this server.", inside},
-    {"memory_bytes", "gauge", "Bytes of memory of the server itself, without packets.", memory},
+    {"node_memory_bytes", "gauge", "Bytes of memory of the node: its tables and views, without packets and services.",
+     memory},
     {"packets_made", "counter", "Data packets that services of this server sent.", made},
     {"packets_delivered", "counter", "Data packets handed to a service here.", delivered},
     {"packets_taken", "counter", "Data packets that a service took on their way through this server.", taken},

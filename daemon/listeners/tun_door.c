@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/listeners/tun_door.h"
 
-#include "daemon/host/log.h"
 #include "daemon/listeners/tun_device.h"
+#include "daemon/machine/log.h"
 #include "services/tunnel/neighbour.h"
 #include "services/tunnel/packet/limits.h"
 

@@ -147,11 +147,19 @@ static bool tell(struct reader *r)
     return true;
 }
 
+/* As reader_take_text(). A quote that is not closed is told here, and the text is taken as it was meant. */
+static int take_text(struct reader *r, bool (*holds)(char), const char *what, const char **out)
+{
+    int rc = reader_take_text(r, holds, what, out);
+    r->guessed |= r->unclosed;
+    return rc < 0 && r->unclosed && tell(r) ? 0 : rc;
+}
+
 /* key, and what it is: item->value, or a section that begins at the reader (*section). */
 static int read_head(struct reader *r, struct conf_item *item, bool *section)
 {
     item->line = r->line;
-    int rc = reader_take_text(r, reader_is_bare, "a key", &item->key);
+    int rc = take_text(r, reader_is_bare, "a key", &item->key);
     rc = rc < 0 ? rc : reader_skip_blanks(r, false);
     bool sign = rc >= 0 && !reader_at_end(r) && (*r->at == '=' || *r->at == ':');
     if (sign) {
@@ -178,7 +186,7 @@ static int read_head(struct reader *r, struct conf_item *item, bool *section)
         return reader_wrong(r, "%.40s has no value", item->key);
     }
     bool bare = !reader_at_end(r) && *r->at != '"' && *r->at != '\'';
-    rc = reader_take_text(r, reader_is_bare_value, "a value", &item->value);
+    rc = take_text(r, reader_is_bare_value, "a value", &item->value);
     rc = rc < 0 ? rc : reader_skip_blanks(r, false);
     if (rc == 0 && sign && bare) {
         rc = join_list(r, item);
@@ -196,13 +204,13 @@ static int read_item(struct reader *r, uint32_t *index, unsigned depth)
 {
     struct conf_item item = {.key = NULL};
     bool section = false;
-    r->joined = r->unopened = false;
+    r->joined = r->unopened = r->guessed = false;
     r->depth = depth;
     int rc = read_head(r, &item, &section);
     if (rc < 0 && !r->joined) {
         return rc;
     }
-    item.listed = r->joined;
+    item.guessed = r->joined || r->guessed;
     int64_t at = add_item(r, &item);
     if (at < 0) {
         return (int)at;

@@ -109,18 +109,57 @@ static char unescaped(char c)
     }
 }
 
-static int take_quoted(struct reader *r, const char **out)
+/*
+ * A quote that is not closed: takes what it was meant to hold, up to what ends a value or a key (`holds` tells which of
+ * them it is), so that nothing else is said of the line.
+ */
+static int take_unclosed(struct reader *r, const char *begin, bool (*holds)(char), const char **out)
 {
+    bool key = !holds('=');
+    const char *end = begin + 1;
+    while (end < r->end && strchr("\n;{}", *end) == NULL && !(key && strchr("=: \t", *end) != NULL) &&
+           !(*end == '#' && (end[-1] == ' ' || end[-1] == '\t'))) {
+        end++;
+    }
+    r->at = end;
+    while (end > begin + 1 && strchr(" \t\r", end[-1]) != NULL) {
+        end--;
+    }
+    size_t length = (size_t)(end - begin - 1);
+    memcpy(r->string, begin + 1, length);
+    r->string[length] = '\0';
+    *out = r->string;
+    r->string += length + 1;
+    r->unclosed = true;
+    return reader_wrong(r, "the text %c%.60s is not ended by %c", *begin, *out, *begin);
+}
+
+/* A quote that stands at the beginning of the next text does not end this one. */
+static bool is_within(const struct reader *r)
+{
+    return !reader_at_end(r) && reader_is_bare_value(*r->at) && !reader_is_next(r, "//") && !reader_is_next(r, "/*") &&
+           *r->at != '=' && *r->at != ':';
+}
+
+static int take_quoted(struct reader *r, bool (*holds)(char), const char **out)
+{
+    const char *begin = r->at;
     char quote = *r->at++;
     char *to = r->string;
+    bool key = !holds('=');
+    bool far = false; /* it has passed what ends a key or a value outside of quotes */
     for (;;) {
         if (reader_at_end(r) || *r->at == '\n') {
-            return reader_wrong(r, "this text is not ended by %c", quote);
+            return take_unclosed(r, begin, holds, out);
         }
         char c = *r->at++;
+        if (c == quote && far && is_within(r)) {
+            return take_unclosed(r, begin, holds, out);
+        }
         if (c == quote) {
             break;
         }
+        far |= strchr(key ? ";{}=" : ";{}", c) != NULL;
         if (c == '\\' && quote == '"') {
             c = reader_at_end(r) ? 0 : unescaped(*r->at);
             if (c == 0) {
@@ -140,8 +179,9 @@ static int take_quoted(struct reader *r, const char **out)
 
 int reader_take_text(struct reader *r, bool (*holds)(char), const char *what, const char **out)
 {
+    r->unclosed = false;
     if (!reader_at_end(r) && (*r->at == '"' || *r->at == '\'')) {
-        return take_quoted(r, out);
+        return take_quoted(r, holds, out);
     }
     char *to = r->string;
     while (!reader_at_end(r) && holds(*r->at) && !reader_is_next(r, "//") && !reader_is_next(r, "/*")) {

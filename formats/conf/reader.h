@@ -23,6 +23,8 @@ struct reader {
     void *context;
     unsigned told;
     bool joined;   /* the value at hand was a list without quotes */
+    bool unclosed; /* the text at hand has a quote that is not closed: what reader_take_text() gave it is a guess */
+    bool guessed;  /* ... and that was told, of a text of the item at hand */
     bool unopened; /* the section at hand has no {, which was told */
     /* The sections that the item at hand is in, as indexes; 0 is the file. */
     uint32_t inside[CONF_DEPTH + 1];
@@ -52,7 +54,10 @@ CW_MUST_CHECK int reader_skip_blanks(struct reader *r, bool newlines);
 /* Can stand in a key without quotes; in a value, which ends at a blank and may hold = and : ("10.0.0.1:7001"). */
 bool reader_is_bare(char c);
 bool reader_is_bare_value(char c);
-/* Takes a text in quotes, or one whose characters `holds` allows; `what`: what was expected. *out lives as r->conf. */
+/*
+ * Takes a text in quotes, or one whose characters `holds` allows; `what`: what was expected. *out lives as r->conf.
+ * Of a quote that is not closed, r->unclosed is set, *out is what it was meant to hold, and the reader is behind that.
+ */
 CW_MUST_CHECK int reader_take_text(struct reader *r, bool (*holds)(char), const char *what, const char **out);
 
 #endif

@@ -44,7 +44,8 @@ struct node_config {
     uint32_t nmu_grants;
     /*
      * For authors of services: each misuse of the service API is logged by its function, and packets that a service
-     * has freed, or lost with the end of its upcall, are filled with NODE_POISON.
+     * has freed, or lost with the end of its upcall, are filled with NODE_POISON, and go home a little later: who still
+     * writes to one is logged, too.
      */
     bool strict;
     struct about about; /* what neighbours are told of this server's software (wire/about.h) */

@@ -236,8 +236,7 @@ bool node_take_response(struct node *n, struct cw_packet *p)
     node_lend(svc, p);
     finish(n, call, rx.status, p, &rx);
     if (node_lend_end(svc, p, CW_FORWARD)) {
-        node_poison(n, p);
-        pkt_release(p);
+        node_bury(svc, p, "the function of cw_call");
     }
     return true;
 }

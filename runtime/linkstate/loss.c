@@ -1,6 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "linkstate/loss.h"
 
+/* The full part that many before the last one. */
+static uint8_t part_back(const struct loss_rate *rate, unsigned back)
+{
+    unsigned last = rate->parts < LOSS_PARTS ? rate->parts - 1u : (rate->at + LOSS_PARTS - 1u) % LOSS_PARTS;
+    return rate->part[(last + LOSS_PARTS - back) % LOSS_PARTS];
+}
+
+/* Forgets what is older than the last parts if the cable was in another state then: far better, or far worse. */
+static void forget_older(struct loss_rate *rate)
+{
+    unsigned old = rate->parts - (unsigned)LOSS_STEP_PARTS, lost = 0;
+    uint8_t last[LOSS_STEP_PARTS];
+    bool worse = true, better = true;
+    if (rate->parts < 2 * LOSS_STEP_PARTS) {
+        return;
+    }
+    for (unsigned i = 0; i < old; i++) {
+        lost += part_back(rate, LOSS_STEP_PARTS + i);
+    }
+    for (unsigned i = 0; i < LOSS_STEP_PARTS; i++) {
+        last[i] = part_back(rate, LOSS_STEP_PARTS - 1 - i);
+        worse &= last[i] * old > 2 * lost + LOSS_STEP * old;
+        better &= 2 * (last[i] + LOSS_STEP) * old < lost;
+    }
+    if (worse || better) {
+        for (unsigned i = 0; i < LOSS_STEP_PARTS; i++) {
+            rate->part[i] = last[i];
+        }
+        rate->parts = LOSS_STEP_PARTS;
+        rate->at = 0;
+    }
+}
+
 /* Counts a hello whose fate is known. */
 static void judge(struct loss_rate *rate, bool lost)
 {
@@ -18,6 +51,7 @@ static void judge(struct loss_rate *rate, bool lost)
         rate->at = (uint8_t)((rate->at + 1) % LOSS_PARTS);
     }
     rate->grown = rate->grown_lost = 0;
+    forget_older(rate);
 }
 
 int32_t loss_ppm(const struct loss_rate *rate)
@@ -34,7 +68,10 @@ static bool turned(struct loss_rate *rate)
 {
     int32_t ppm = loss_ppm(rate);
     bool was = rate->bad;
-    rate->bad = rate->parts >= LOSS_PARTS_SURE && ppm >= (was ? LOSS_GOOD_PPM : LOSS_BAD_PPM);
+    if (rate->parts < LOSS_PARTS_SURE) {
+        return false; /* it stays what it was called: after a change of its state, too */
+    }
+    rate->bad = ppm >= (was ? LOSS_GOOD_PPM : LOSS_BAD_PPM);
     return rate->bad != was;
 }
 

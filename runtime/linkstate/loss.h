@@ -28,6 +28,8 @@ enum {
     LOSS_BAD_PPM = 10000,  /* from 1 % on a cable is called bad */
     LOSS_GOOD_PPM = 5000,  /* until it loses less than 0.5 % */
     LOSS_SURE = LOSS_PART, /* hellos; fewer say nothing of a cable */
+    LOSS_STEP_PARTS = 2,   /* so many parts in a row unlike all before them are another state of the cable ... */
+    LOSS_STEP = 4,         /* .. when each has lost this many more than twice, or fewer than half, of what those had */
     LOSS_PARTS_SURE = 4,   /* full parts; fewer do not make a cable bad: six lost hellos are the least that do */
 };
 
@@ -36,7 +38,8 @@ struct loss_rate {
     uint64_t sent, lost; /* hellos that were judged since the link was opened, and those of them that were lost */
     /*
      * The last ones: `parts` full parts, of which part[at] is the oldest when there are LOSS_PARTS; then one that
-     * grows.
+     * grows. Those that are older than a change of the cable's state are forgotten: each end has judged another number
+     * of them, so that the two ends would tell different rates until all of them were gone.
      */
     uint8_t part[LOSS_PARTS]; /* lost hellos of a full part */
     uint8_t parts, at;

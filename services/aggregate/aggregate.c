@@ -168,6 +168,7 @@ static int report_totals(struct aggregate *a, cw_request *r)
     cw_request_int(r, "sorted_vertices", sorted.junctions);
     cw_request_int(r, "sorted_roots", sorted.collectors);
     cw_request_int(r, "sorted_memory_bytes", (int64_t)sorted.memory);
+    cw_request_int(r, "sorted_feeds", sorted.feeds);
     cw_request_int(r, "questions", query_under_way(a->query));
     return 0;
 }
@@ -183,6 +184,9 @@ static int on_command(cw_svc *s, void *state, cw_request *r, int argc, const cha
         dense_each(a->dense, report_run, &rows);
         stream_status(a->stream, r, &rows.first);
         return 0;
+    }
+    if (strcmp(word, "feed") == 0) {
+        return stream_feed(a->stream, r, argc, argv);
     }
     if (strcmp(word, "run") == 0) {
         return stream_command(a->stream, r, argc, argv, orders_number(a->orders));
@@ -204,9 +208,10 @@ static int on_command(cw_svc *s, void *state, cw_request *r, int argc, const cha
     if (strcmp(word, "query") == 0) {
         return query_command(a->query, r, argc, argv);
     }
-    return refuse_request(
-        r, "there are: reduce ..., check ..., run ..., take ID, cancel ID, query ..., status, totals; not '%.80s'",
-        word);
+    return refuse_request(r,
+                          "there are: reduce ..., check ..., run ..., feed ..., take ID, cancel ID, query ..., status, "
+                          "totals; not '%.80s'",
+                          word);
 }
 
 static const cw_command commands[] = {
@@ -215,9 +220,11 @@ static const cw_command commands[] = {
     {"check", "[bytes=N] [to=SERVER|all] [of=SERVER].. [without=1] [order=any|fixed] [limit_ms=N]",
      "Add vectors that every server can compute, and compare the sum with what it must be."},
     {"run",
-     "from=FILE to=SERVER:FILE..|each:FILE|all:FILE|- [map=MAPPER] [combine=COMBINE] [top=N] [partitions=N] "
+     "from=FILE|feed:NAME to=SERVER:FILE..|each:FILE|all:FILE|- [map=MAPPER] [combine=COMBINE] [top=N] [partitions=N] "
      "[of=SERVER].. [without=1] [limit_ms=N]",
      "Sort and combine the records in a file of each server: into one file, or a part on each of several."},
+    {"feed", "NAME keep_ms=N data=BASE64 feeder=N at=N [end=1]",
+     "The next piece of what a program of this server hands in for a run from=feed:NAME."},
     {"take", "ID", "The next piece of the result of a run that was begun here with to=-."},
     {"cancel", "ID", "End a reduction or a run that was begun here."},
     {"query list", "[on=SERVER].. [within_ms=N]", "The counters, times and feeds of all servers."},

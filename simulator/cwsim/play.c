@@ -289,19 +289,31 @@ static void carry_out(struct player *p, struct play_result *out)
     out->verdict = judge(p, out->report) ? PLAY_FINE : PLAY_UNEXPECTED;
 }
 
-/* What runs on every server: what is built in, and what the scenario loads. */
-static int load_services(struct player *p, struct world_config *config)
+/* Tells of each file that cannot be loaded, with the scenario's line. */
+static int load_modules(struct player *p)
 {
     char why[TABLE_WHY_BYTES];
-    memcpy(p->services, trial_services, sizeof trial_services);
-    while (p->modules < p->s->services) {
-        int rc = loader_open(p->s->service[p->modules], &p->module[p->modules], why);
+    int wrong = 0;
+    for (unsigned i = 0; i < p->s->services; i++) {
+        int rc = loader_open(p->s->service[i], &p->module[p->modules], why);
         if (rc < 0) {
-            fprintf(p->options->errors, "cwsim: %s\n", why);
-            return rc;
+            fprintf(p->options->errors, "%s:%u: service: %s\n", p->options->file, p->s->service_line[i], why);
+            wrong = rc;
+            continue;
         }
         p->services[TRIAL_SERVICES + p->modules].table = p->module[p->modules].service;
         p->modules++;
+    }
+    return wrong;
+}
+
+/* What runs on every server: what is built in, and what the scenario loads. */
+static int load_services(struct player *p, struct world_config *config)
+{
+    memcpy(p->services, trial_services, sizeof trial_services);
+    int rc = load_modules(p);
+    if (rc < 0) {
+        return rc;
     }
     config->option = option_of;
     config->option_context = p;

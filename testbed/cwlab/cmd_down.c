@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "testbed/cwlab/command.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 /* A busy machine lets a keeper wait, and the daemons that it ends: what takes long is told, and waited for. */
-static const cw_span patience = CW_SEC(120), told_after = CW_MS(1500);
+static const cw_span patience = CW_SEC(120), told_after = CW_MS(1500), told_again = CW_SEC(5);
 enum { ROUND_US = 10000 };
 
 struct ways {
@@ -20,32 +22,71 @@ static cw_time now(void)
     return (cw_time){t.tv_sec * CW_NS_PER_SEC + t.tv_nsec};
 }
 
-/* The keeper removes the folder last. False: it has not, within our patience. */
-static bool await_end(const struct lab *lab, bool quiet)
+/* The daemons that have not ended, as far as the kernel says which children the keeper has. */
+static unsigned children_of(pid_t keeper)
+{
+    char path[80];
+    unsigned count = 0;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)keeper, (int)keeper);
+    FILE *f = fopen(path, "re");
+    while (f != NULL && fscanf(f, "%*d") != EOF) {
+        count++;
+    }
+    if (f != NULL) {
+        fclose(f);
+    }
+    return count;
+}
+
+/* What the ending waits for now. */
+static void tell(const struct lab *lab, cw_span waited)
+{
+    unsigned left = children_of(lab->keeper);
+    fprintf(stderr, "lab '%s' is ending, since %.0f s: ", lab->name, (double)waited.ns / 1e9);
+    if (left > 0) {
+        fprintf(stderr,
+                "%u of its daemons have not ended; from two seconds on they are killed, and only the disk, on which "
+                "they write, can keep them\n",
+                left);
+    } else {
+        fprintf(stderr, "all daemons have ended, and its files are removed\n");
+    }
+}
+
+enum ending { ENDED, ENDS_STILL, FILES_STAY };
+
+/* The keeper removes the folder last. */
+static enum ending await_end(const struct lab *lab, bool quiet)
 {
     cw_time began = now();
-    bool told = quiet;
+    cw_span next = told_after;
     while (access(lab->folder, F_OK) == 0) {
         cw_span waited = cw_time_since(now(), began);
-        if (waited.ns > patience.ns) {
-            return false;
+        if (kill(lab->keeper, 0) < 0 && errno == ESRCH) {
+            return access(lab->folder, F_OK) == 0 ? FILES_STAY : ENDED;
         }
-        if (!told && waited.ns > told_after.ns) {
-            told = true;
-            fprintf(stderr,
-                    "lab '%s' is ending: daemons that have not left in order within two seconds are killed; its keeper "
-                    "(process %d) is waited for\n",
-                    lab->name, (int)lab->keeper);
+        if (waited.ns > patience.ns) {
+            return ENDS_STILL;
+        }
+        if (!quiet && waited.ns > next.ns) {
+            tell(lab, waited);
+            next = CW_NS(waited.ns + told_again.ns);
         }
         usleep(ROUND_US);
     }
-    return true;
+    return ENDED;
 }
 
 static int end_one(const struct program_command *self, const struct lab *lab, const struct ways *ways)
 {
     int code = command_keeper(self, lab, "down", 0, NULL, NULL, NULL);
-    if (code == EXIT_FINE && !await_end(lab, ways->quiet || ways->json)) {
+    enum ending ending = code == EXIT_FINE ? await_end(lab, ways->quiet || ways->json) : ENDED;
+    if (ending == FILES_STAY) {
+        return program_refuse(self,
+                              "lab '%s' has ended, but files of it stay in %s and %s: is something mounted there?",
+                              lab->name, lab->folder, lab_data_folder(lab));
+    }
+    if (ending == ENDS_STILL) {
         return program_refuse(
             self,
             "the keeper of lab '%s' (process %d) has not ended in %d s, and may still do so: its log is %s/keeper.log",

@@ -3,6 +3,7 @@
 #include "testbed/cwlab/command.h"
 #include "testbed/cwlab/converge.h"
 #include "testbed/cwlab/explain.h"
+#include "testbed/cwlab/needed.h"
 #include "testbed/cwlab/scale.h"
 
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 
 struct ways {
     uint64_t scale;
-    bool json, quiet;
+    bool json, quiet, if_needed;
 };
 
 /* The servers whose daemons run. */
@@ -77,9 +78,41 @@ static int wait_until_whole(const struct program_command *self, const struct lab
     return code;
 }
 
+/*
+ * What the keeper has asked once the machine is too busy (vigil.h); a person may, too. PROGRAM_GO: the timers are to
+ * change, for the reason that is written into why.
+ */
+static int look_whether(const struct lab *lab, const struct ways *ways, uint64_t scale, char why[static LAB_REASON])
+{
+    struct needed n = {0};
+    char kept[LAB_REASON];
+    if (!needed_look(&n, lab)) {
+        fprintf(stderr, "cwlab rescale: the keeper of lab '%s' does not answer\n", lab->name);
+        return EXIT_BROKEN;
+    }
+    switch (needed_judge(&n, lab, scale)) {
+    case NEEDED_NOW:
+        fprintf(stderr, "%s: timers become %lu times as long, they were %lu times, and all daemons begin again\n",
+                needed_why(&n, why), (unsigned long)scale, (unsigned long)lab->scale);
+        return PROGRAM_GO;
+    case NEEDED_HELD:
+        fprintf(stderr,
+                "%s: this machine needs timers %lu times as long, and they stay as they are, because %s would be gone: "
+                "cwlab rescale --name %s\n",
+                needed_why(&n, why), (unsigned long)scale, needed_kept(&n, kept), lab->name);
+        return EXIT_FINE;
+    case NEEDED_NOT:
+        break;
+    }
+    if (!ways->quiet) {
+        fprintf(stderr, "no longer timers are needed: %u of %u daemons did not run when due\n", n.late, n.asked);
+    }
+    return EXIT_FINE;
+}
+
 static int rescale(const struct program_command *self, struct lab *lab, const struct ways *ways)
 {
-    char factor[24], others[32];
+    char factor[24], others[32], why[LAB_REASON];
     uint32_t started = 0;
     double wanted = scale_wanted();
     struct explain e = {0};
@@ -87,14 +120,20 @@ static int rescale(const struct program_command *self, struct lab *lab, const st
         (void)explain_look(&e, lab);
     }
     uint64_t scale = ways->scale != 0 ? ways->scale : explain_scale(&e, lab, wanted), before = lab->scale;
+    if (ways->if_needed) {
+        int go = look_whether(lab, ways, scale, why);
+        if (go != PROGRAM_GO) {
+            return go;
+        }
+    }
     lab_set_timers(lab, lab->fast, scale);
     if (lab->driver == LAB_NETNS && scale == before) {
         return tell(self, lab, ways, wanted, 0);
     }
     snprintf(factor, sizeof factor, "%lu", (unsigned long)scale);
     snprintf(others, sizeof others, "%.2f", wanted);
-    const char *argv[] = {factor, others};
-    int code = command_keeper(self, lab, "rescale", ways->scale != 0 ? 1 : 2, argv, NULL, NULL);
+    const char *argv[] = {factor, others, why};
+    int code = command_keeper(self, lab, "rescale", ways->scale != 0 ? 1 : ways->if_needed ? 3 : 2, argv, NULL, NULL);
     code = code == EXIT_FINE ? wait_until_whole(self, lab, &started) : code;
     return code == EXIT_FINE ? tell(self, lab, ways, wanted, started) : code;
 }
@@ -107,6 +146,8 @@ static int run(const struct program_command *self, int argc, char **argv)
         {"name", OPTION_TEXT, &name, "LAB", "which lab; not needed while there is only one", false},
         {"scale", OPTION_COUNT, &ways.scale, "N", "timers are so many times as long; 0: as this machine needs it now",
          false},
+        {"if-needed", OPTION_FLAG, &ways.if_needed, NULL,
+         "only where daemons did not run when due, and nothing in the memory of services would be missed", false},
         {"json", OPTION_FLAG, &ways.json, NULL, "report what was done in JSON, on standard output", false},
         {"quiet", OPTION_FLAG, &ways.quiet, NULL, "do not report what was done", false},
     };
@@ -114,6 +155,9 @@ static int run(const struct program_command *self, int argc, char **argv)
     int code = program_options(self, option, sizeof option / sizeof *option, argc, argv, NULL);
     if (code == PROGRAM_GO && ways.scale > SCALE_MOST) {
         return program_refuse(self, "--scale %lu: expected 1 to %d, or 0", (unsigned long)ways.scale, SCALE_MOST);
+    }
+    if (code == PROGRAM_GO && ways.scale > 0 && ways.if_needed) {
+        return program_refuse(self, "--if-needed with --scale: the machine says what is needed");
     }
     if (code == PROGRAM_GO) {
         code = command_lab(self, name, &lab);
@@ -125,13 +169,17 @@ const struct program_command command_rescale = {
     .program = &program_cwlab,
     .name = "rescale",
     .summary = "give a lab the timers that this machine needs now; its daemons begin again",
-    .words = "[--name LAB] [--scale N] [--json] [--quiet]",
+    .words = "[--name LAB] [--scale N | --if-needed] [--json] [--quiet]",
     .text =
         "For a machine that has become busier, or quieter, since the lab came up: cwlab status says when it has. All\n"
         "daemons are killed before the first one starts again, because servers with unlike timers could deliver a\n"
         "key twice. Namespaces, cables, programs started by exec and shell, logs and files stay; what services keep\n"
         "in memory (cached values, streams) is gone. Daemons that are dead stay so. Where nothing would change, no\n"
-        "daemon is touched. Returns when all that run know each other.",
+        "daemon is touched. Returns when all that run know each other.\n"
+        "The keeper of a lab that came up without --scale does this by itself, with --if-needed: when the machine\n"
+        "has had too much work for some seconds, daemons did not run when due for so long that neighbours count\n"
+        "them out, and nothing would be missed: no cached value, no file under way, no service of your own, no\n"
+        "store. cwlab status says so afterwards. --scale N, here or of cwlab up, fixes the timers.",
     .example = "  cwlab rescale\n"
                "  cwlab rescale --scale 4",
     .run = run,

@@ -57,9 +57,13 @@ static int plan_lab(const struct program_command *self, const struct wish *wish,
     }
     for (unsigned i = 0; i < s->services; i++) {
         char *whole = realpath(s->service[i], NULL);
-        if (whole == NULL || lab->services == LAB_SERVICES || strlen(whole) >= LAB_PATH) {
+        bool fits = whole != NULL && lab->services < LAB_SERVICES && strlen(whole) < LAB_PATH;
+        if (!fits) {
+            const char *cause = whole == NULL                   ? strerror(errno)
+                                : lab->services == LAB_SERVICES ? "a lab loads no more services"
+                                                                : "its path is too long";
             free(whole);
-            return program_refuse(self, "service %s cannot be loaded", s->service[i]);
+            return program_refuse(self, "%s:%u: service: %s: %s", wish->file, s->service_line[i], s->service[i], cause);
         }
         snprintf(lab->service[lab->services++], LAB_PATH, "%s", whole);
         free(whole);

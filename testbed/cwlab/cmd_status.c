@@ -53,22 +53,6 @@ static const cw_span lost_lately = CW_SEC(600);
 /* How long a daemon that goes on after a pause may wait for its processor. */
 static const cw_span awakening = CW_MS(250);
 
-/* Bytes of memory that the process holds for itself. */
-static int64_t resident_of(int64_t pid)
-{
-    char path[64];
-    long size = 0, resident = 0, shared = 0;
-    snprintf(path, sizeof path, "/proc/%lld/statm", (long long)pid);
-    FILE *f = fopen(path, "re");
-    if (f == NULL || fscanf(f, "%ld %ld %ld", &size, &resident, &shared) != 3) {
-        resident = shared = 0;
-    }
-    if (f != NULL) {
-        fclose(f);
-    }
-    return (resident - shared) * sysconf(_SC_PAGESIZE);
-}
-
 /* The daemon was stopped by cwlab pause, and goes on. */
 static void note_pause(struct look *look, const char *name, const struct message *row)
 {
@@ -136,11 +120,6 @@ static void add(void *context, const struct message *row)
     if (!look->json && explain_has_left(message_get_text(row, "ended", NULL))) {
         report_text(r, "state", "left"); /* JSON keeps the keeper's word, dead */
     }
-    int64_t bytes = resident_of(message_get_integer(row, "pid", 0));
-    if (bytes > 0) { /* a daemon that is dead has none */
-        report_integer(r, "memory_bytes", bytes);
-    }
-    look->memory += bytes;
     struct converge_view view;
     bool one = name != NULL && torus_parse(&look->lab->torus, name, strlen(name), &c) == 0;
     note_pause(look, name, row);
@@ -150,6 +129,8 @@ static void add(void *context, const struct message *row)
             report_text(r, "node", view.state);
             report_integer(r, "reachable", view.reachable);
             report_text(r, "links", view.whole ? "all" : "missing");
+            report_integer(r, "memory_bytes", view.memory);
+            look->memory += view.memory;
             look->whole += view.whole;
             note_holds(look, r, name, &view);
             note_stalls(look, r, name, row, &view);
@@ -233,6 +214,10 @@ static void sum_up(struct look *look)
     report_text(look->report, "timers", timers_of(look->lab, timers));
     report_integer(look->report, "timers_scale", (int64_t)look->lab->scale);
     report_integer(look->report, "timers_scale_now", (int64_t)needed);
+    if (look->lab->rescaled_from > 0) {
+        report_integer(look->report, "rescaled_from", (int64_t)look->lab->rescaled_from);
+        report_text(look->report, "rescaled_for", look->lab->rescaled_for);
+    }
 }
 
 /* True when neighbours count out a server that is silent for so long, or may do so. */
@@ -324,6 +309,21 @@ static void tell_scale(const struct look *look)
                 "would do now; cwlab rescale --name %s gives it shorter ones, and begins its daemons again\n",
                 (unsigned long)lab->scale, (unsigned long)look->needed, look->needed == 1 ? "" : "s", lab->name);
     }
+}
+
+/* Has its keeper changed them? The daemons that suffered are gone, with what they said of it. */
+static void tell_rescaled(const struct look *look)
+{
+    const struct lab *lab = look->lab;
+    if (lab->rescaled_from == 0) {
+        return;
+    }
+    fprintf(stderr,
+            "this lab's keeper gave it longer timers %.0f s ago, %lu times as long in the place of %lu, because this "
+            "machine, not the network, had cost it links: %s; all daemons began again (cwlab up --scale N fixes "
+            "timers)\n",
+            (double)cw_time_since(peer_clock(), lab->rescaled).ns / 1e9, (unsigned long)lab->scale,
+            (unsigned long)lab->rescaled_from, lab->rescaled_for);
 }
 
 /* Where the lab's files are, and how much room there is. */
@@ -436,6 +436,7 @@ static int run(const struct program_command *self, int argc, char **argv)
         tell_pause(&look);
         tell_hold(&look);
         tell_stalls(&look);
+        tell_rescaled(&look);
         tell_scale(&look);
     }
     if (!json && look.apart) {

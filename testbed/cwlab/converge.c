@@ -16,6 +16,7 @@ static void take(void *context, const struct message *row)
     v->stalls = (uint64_t)message_get_integer(row, "stalls", 0);
     v->stall_longest = CW_NS(message_get_integer(row, "stall_longest_ns", 0));
     v->stall_ago = CW_NS(message_get_integer(row, "stall_last_ns", 0));
+    v->memory = message_get_integer(row, "memory_bytes", 0);
     v->hold_longest = CW_NS(message_get_integer(row, "hold_longest_ns", 0));
     v->hold_ago = CW_NS(message_get_integer(row, "hold_last_ns", 0));
     snprintf(v->hold_service, sizeof v->hold_service, "%s", message_get_text(row, "hold_service", ""));

@@ -15,6 +15,7 @@ struct converge_view {
     cw_span stall_longest, stall_ago;
     /* How long a service held its thread at most, how long ago the last one did so, and which one, in which upcall. */
     cw_span hold_longest, hold_ago;
+    int64_t memory; /* bytes that its process holds for itself */
     char hold_service[64], hold_upcall[24];
     char state[16];
 };

@@ -21,7 +21,7 @@ enum { HELLOS_INSIDE = 100000, PAIRS_INSIDE = 8192 };
  * processes for each processor on, in the mean of the last minute, the next burst is to be expected.
  */
 enum { STORM = 3, STORM_SCALE = 3 };
-enum { HURRIED = -10 /* the nice value that a daemon asks for (daemon/host/privileges.h) */ };
+enum { HURRIED = -10 /* the nice value that a daemon asks for (daemon/machine/privileges.h) */ };
 enum { LOOKS = 20, LOOK_US = 5000 };
 enum { PATIENCE_MS = 20000, PATIENCE_A_SERVER_MS = 200 };
 

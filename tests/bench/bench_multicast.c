@@ -6,7 +6,7 @@
  * From the command until the source knows that the slowest member has everything, in the simulator's time: the same on
  * every machine. To 1, 6, 13 and 26 members at 3x3x3, three messages at once, to 511 at 8x8x8, and with 1, 3 and 9 of
  * 27 servers that die one after the other in the first half. With --folder what the slowest member has gets there over
- * time: deaths-N.csv and a script for gnuplot. --smoke: 5 MB, and no 8x8x8.
+ * time: deaths-N.csv and a script for gnuplot. --smoke: 1 MB, one death, and no 8x8x8.
  */
 #include "mc_world.h"
 #include "simulator/cwsim/plot.h"
@@ -212,7 +212,7 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--smoke") == 0) {
             smoke = true;
-            bytes = 5000000;
+            bytes = 1000000;
         } else if (strcmp(argv[i], "--json") == 0) {
             json = true;
         } else if (strcmp(argv[i], "--bytes") == 0 && i + 1 < argc) {
@@ -243,7 +243,7 @@ int main(int argc, char **argv)
         three(false);
         three(true);
     }
-    for (unsigned dead = 1; dead <= 9 && asked_for("deaths"); dead *= 3) {
+    for (unsigned dead = 1; dead <= (smoke ? 1 : 9) && asked_for("deaths"); dead *= 3) {
         deaths(dead);
     }
     if (!smoke && asked_for("large")) {

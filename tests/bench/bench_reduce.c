@@ -244,7 +244,7 @@ int main(int argc, char **argv)
         }
     }
     static const cw_server three[] = {0, 13, 26}, corner[] = {0};
-    uint64_t bytes = (smoke ? 3 : megabytes) * 1000000;
+    uint64_t bytes = (smoke ? 1 : megabytes) * 1000000;
     reduce("27 to one", (cw_dims){3, 3, 3}, 1, corner, bytes);
     reduce("27 to one, three at once", (cw_dims){3, 3, 3}, 3, three, bytes / 3);
     to_all("27 to all", (cw_dims){3, 3, 3}, bytes);

@@ -10,7 +10,7 @@
  * 16. Each engine overwrites the same keys again and again, so that what it does to get rid of old ones is counted.
  * Without --smoke it wants 3 GB of room.
  */
-#include "daemon/host/disk_desk.h"
+#include "daemon/files/disk_desk.h"
 #include "storage/storage.h"
 
 #include <dirent.h>

@@ -259,7 +259,7 @@ int main(int argc, char **argv)
         return 0;
     }
     for (unsigned i = 0; i < sizeof figures / sizeof *figures; i++) {
-        uint64_t ordinary = smoke ? 2000 : figures[i].same ? 200000 : 20000;
+        uint64_t ordinary = smoke ? 500 : figures[i].same ? 200000 : 20000;
         if (only == 0 || only == i + 1) {
             streams(&figures[i], records != 0 ? records : ordinary, path);
         }

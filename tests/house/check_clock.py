@@ -9,11 +9,11 @@ from tree import Finding, strip_comments
 STANDS_STILL = re.compile(r"\bCLOCK_MONOTONIC\w*")
 # The files that measure a span by a clock that stands still during suspension, and why none of it meets a cw_time.
 SPANS = {
-    "ctl/call.c": "how long cwctl rests between two looks",
-    "ctl/client.c": "how long cwctl waits for an answer",
+    "ctl/ask/call.c": "how long cwctl rests between two looks",
+    "ctl/ask/client.c": "how long cwctl waits for an answer",
     "ctl/cmd_top.c": "the time between two looks, for rates",
     "services/kvcache/memcached/system.c": "how long a client is silent, as memcached counts it; coarse and cheap",
-    "ctl/lab.c": "how long cwctl waits for a daemon that starts",
+    "ctl/ask/lab.c": "how long cwctl waits for a daemon that starts",
     "simulator/cwsim/progress.c": "the time that a run takes, for the operator",
 }
 

@@ -21,12 +21,16 @@ TESTED_WITH = {
 }
 
 
+# Sources that are compiled only where a library is installed which no test needs: source -> that library.
+OPTIONAL = {"tests/bench/mpi_reduce.c": "Open MPI"}
+
 # Programs are tested from outside: of a folder, which sources are a program's commands, and where their tests are.
 COMMANDS = {
     "simulator/cwsim": (re.compile(r"cmd_\w+|main"), "tests/sim/cwsim"),
     "daemon": (re.compile(r"main"), "tests/net"),
     "daemon/commands": (re.compile(r"cmd_\w+"), "tests/net"),
     "ctl": (re.compile(r"cmd_\w+"), "tests/net"),
+    "ctl/jobs": (re.compile(r"cmd_\w+"), "tests/net"),
     "testbed/cwlab": (re.compile(r"cmd_\w+|main"), "tests/net/lab"),
 }
 
@@ -47,7 +51,7 @@ def check(tree, build):
             like = "tests/sim/cwsim/cwsim_kit.py" if test.endswith(".py") else "tests/kit/suite.h"
             findings.append(Finding(path, 1, "this source has no test file", f"write {test} ({like})"))
     for path in tree.sources(".c"):
-        if path not in compiled and not is_kernel_program(tree, path):
+        if path not in compiled and path not in OPTIONAL and not is_kernel_program(tree, path):
             lists = path.rpartition("/")[0] + "/CMakeLists.txt"
             findings.append(Finding(path, 1, "no target of the build compiles this file",
                                     f"list it in {lists}, or remove it"))

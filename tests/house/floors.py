@@ -20,8 +20,9 @@ SCENARIO, CAPTURE, CONF, HOSTS = "scenario", "formats/capture", "formats/conf", 
 SEAL, JOBFILE = "formats/seal", "formats/jobfile"
 MESSAGE, COMMANDLINE = "formats/message", "formats/commandline"
 SIMULATOR, CWSIM, CTL, TESTBED, CWLAB = "simulator", "simulator/cwsim", "ctl", "testbed", "testbed/cwlab"
-WATCH = "ctl/watch"
+ASK, DIAGNOSIS, CTL_JOBS, WATCH = "ctl/ask", "ctl/diagnosis", "ctl/jobs", "ctl/watch"
 DAEMON, CONFIG, CONTROL, HOST = "daemon", "daemon/config", "daemon/control", "daemon/host"
+MACHINE, DAEMON_FILES = "daemon/machine", "daemon/files"
 DOCTOR, DAEMON_COMMANDS, LISTENERS = "daemon/doctor", "daemon/commands", "daemon/listeners"
 
 GROUND = (CONTRACTS, KEYSPACE, BASE)
@@ -97,18 +98,30 @@ FOLDERS = (
     Folder(CWSIM, 5, CWSIM, (*GROUND, WIRE, NMU, CAPTURE, PING, BENCH, SERVICE_LIST, SCENARIO, SIMULATOR), False),
     Folder(CONFIG, 5, CONFIG, (*GROUND, SETTING, CORE, CONF, MESSAGE, SERVICE_LIST), False),
     Folder(CONTROL, 5, CONTROL, (KEYSPACE, BASE, MESSAGE), False),
+    Folder(MACHINE, 5, MACHINE, (CONTRACTS, BASE, WIRE, CORE, SHIM, CONFIG), False),
+    Folder(DAEMON_FILES, 5, DAEMON_FILES,
+           (*GROUND, STORAGE, CORE, SHIM, SEAL, JOBFILE, SERVICE_JOBS, FILE, AGGREGATE_ORDER, AGGREGATE_SORTED,
+            SERVICE_LIST, CONFIG, MACHINE),
+           False),
     Folder(HOST, 5, HOST,
-           (*GROUND, STORAGE, WIRE, CORE, BOOT, NMU, SHIM, SEAL, JOBFILE, INQUIRY, SERVICE_JOBS, FILE,
-            AGGREGATE_ORDER, AGGREGATE_SORTED, AGGREGATE_QUERY, STORE_DISK, SERVICE_LIST, CONFIG),
+           (*GROUND, WIRE, CORE, BOOT, NMU, SHIM, INQUIRY, STORE_DISK, AGGREGATE_QUERY, SERVICE_LIST, CONFIG, MACHINE,
+            DAEMON_FILES),
            False),
     Folder(DOCTOR, 5, DOCTOR, (*GROUND, WIRE, BOOT, INQUIRY, CONFIG, HOST), False),
     Folder(DAEMON_COMMANDS, 5, DAEMON_COMMANDS,
-           (*GROUND, LINKSTATE, BOOT, NMU, INQUIRY, SERVICE_LIST, CONTROL, HOST, DOCTOR), False),
-    Folder(LISTENERS, 5, LISTENERS, (CONTRACTS, BASE, MEMCACHED, TUNNEL_PACKET, TUNNEL, CONTROL, HOST), False),
+           (*GROUND, LINKSTATE, BOOT, NMU, INQUIRY, SERVICE_LIST, CONTROL, MACHINE, DAEMON_FILES, HOST, DOCTOR),
+           False),
+    Folder(LISTENERS, 5, LISTENERS, (CONTRACTS, BASE, TUNNEL_PACKET, TUNNEL, MEMCACHED, CONTROL, MACHINE, HOST), False),
     Folder(DAEMON, 5, DAEMON,
-           (CONTRACTS, BOOT, SHIM, COMMANDLINE, SERVICE_LIST, CONFIG, HOST, DAEMON_COMMANDS, LISTENERS), False),
+           (CONTRACTS, BOOT, SHIM, COMMANDLINE, SERVICE_LIST, CONFIG, MACHINE, DAEMON_FILES, HOST, DAEMON_COMMANDS,
+            LISTENERS),
+           False),
     Folder(WATCH, 5, WATCH, (CONTRACTS, KEYSPACE, BASE, COMMANDLINE, MESSAGE), False),
-    Folder(CTL, 5, CTL, (CONTRACTS, BASE, WATCH, CAPTURE, COMMANDLINE, HOSTS, SEAL, JOBFILE, MESSAGE), False),
+    Folder(ASK, 5, ASK, (CONTRACTS, BASE, COMMANDLINE, MESSAGE), False),
+    Folder(DIAGNOSIS, 5, DIAGNOSIS, (CONTRACTS, BASE, ASK), False),
+    Folder(CTL_JOBS, 5, CTL_JOBS, (CONTRACTS, BASE, ASK, COMMANDLINE, SEAL, JOBFILE), False),
+    Folder(CTL, 5, CTL,
+           (CONTRACTS, BASE, SETTING, ASK, DIAGNOSIS, CTL_JOBS, WATCH, CAPTURE, CONF, COMMANDLINE, HOSTS), False),
     Folder(TESTBED, 5, TESTBED,
            (*GROUND, LINKSTATE, NMU, SEAL, JOBFILE, MESSAGE, BENCH, SERVICE_LIST, SCENARIO), False),
     Folder(CWLAB, 5, CWLAB, (CONTRACTS, BASE, WIRE, COMMANDLINE, HOSTS, MESSAGE, TUNNEL_PACKET, TUNNEL,
@@ -154,14 +167,14 @@ PURE_HEADERS = {
 # A system is met in one place: header pattern -> the files that may include it.
 SYSTEM_HOMES = {
     "openssl/*": ("keyspace/key.c", "formats/seal/seal.c", "formats/seal/sha256.c"),
-    "event2/*": ("daemon/host/pump.c", "daemon/host/outside.c", "daemon/control/control.c",
+    "event2/*": ("daemon/host/pump.c", "daemon/machine/outside.c", "daemon/control/control.c",
                  "daemon/listeners/metrics.c", "daemon/listeners/tun_door.c",
                  "services/kvcache/memcached/connection.c", "services/kvcache/memcached/gateway.c"),
     "jansson.h": ("scenario/report.c", "formats/message/message.c"),
     # links are watched, links are built, a tun is given its addresses
     "libmnl/*": ("shim/carrier.c", "testbed/veth.c", "daemon/listeners/tun_device.c",
                  "daemon/listeners/tun_routes.c"),
-    "cap-ng.h": ("daemon/host/privileges.c",),
+    "cap-ng.h": ("daemon/machine/privileges.c",),
     "pcap*": ("shim/pcap.c", "shim/replay.c"),  # live, and from a file
     "bpf/*": ("shim/relay.c", "shim/relay.bpf.c"),
     "relay.skel.h": ("shim/relay.c",),  # the program for the kernel, made by the build

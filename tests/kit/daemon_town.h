@@ -6,7 +6,7 @@
 #define KIT_DAEMON_TOWN_H
 
 #include "daemon/host/host.h"
-#include "daemon/host/log.h"
+#include "daemon/machine/log.h"
 #include "keyspace/reach.h"
 #include "shim/clock.h"
 #include "suite.h"

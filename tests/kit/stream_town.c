@@ -65,6 +65,9 @@ static int on_command(cw_svc *s, void *state, cw_request *r, int argc, const cha
     if (strcmp(argv[0], "take") == 0) {
         return stream_take(t->st, r, (uint32_t)strtoul(argv[1], NULL, 10));
     }
+    if (strcmp(argv[0], "feed") == 0) {
+        return stream_feed(t->st, r, argc, argv);
+    }
     if (strcmp(argv[0], "status") == 0) {
         stream_status(t->st, r, &first);
         return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stream_town.h - the engine for sorted records on every server of a fake_net of 3x3x1, with files in memory: for unit
- * tests. The commands run, take, cancel, status of its service are the engine's.
+ * tests. The commands run, feed, take, cancel, status of its service are the engine's.
  */
 #ifndef KIT_STREAM_TOWN_H
 #define KIT_STREAM_TOWN_H

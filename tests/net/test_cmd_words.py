@@ -120,6 +120,41 @@ class Words(ctl_kit.Case):
                     return
         self.fail("it does not run")
 
+    def test_a_run_in_a_file(self):
+        for number, server in enumerate(ctl_kit.SERVERS):
+            self.write(server, "loads", f"a,{number}\nb,1\n")
+        file = os.path.join(self.top, "loads.run")
+
+        def put(text):
+            with open(file, "w", encoding="utf-8") as out:
+                out.write(text)
+        put('# who has most\nfrom = "loads"; map = "field:1:,"\nto = "0,0,0:loads2"\nof = "0,0,0 1,0,0"\n'
+            'of = "2,2,2"\ntop = 1; limit = 10s; without = no;\n')
+        self.assertEqual(self.cwctl("aggregate check", file), file + ": no mistake\n")
+        [row] = self.rows("aggregate run", file)
+        self.assertEqual((row["members"], row["counted"], row["keys"]), (3, 3, 1))
+        self.assertEqual(self.result("0,0,0", "loads2"), {"a": "3"})
+        [row] = self.rows("aggregate run --to 1,1,1:loads3 --top 5", file)
+        self.assertEqual(self.result("1,1,1", "loads3"), {"a": "3", "b": "3"})
+        put('frm = "loads"\nmap = "wrds"\ncombine = "mean"\n\nto = "0,0,0"\nto = "9,0,0:x"\n'
+            'limit = 5\nlimit = 5s\ntop = { a = 1 }\nwithout = perhaps\npath = tree\n')
+        must = ('1: unknown "frm"; did you mean "from"?', "2: 'wrds' is no mapper; did you mean words? There are",
+                "3: 'mean' is no combination", "5: to: expected SERVER:FILE", "6: '9,0,0' is not a server of this",
+                '7: limit = "5": expected a time with its unit', '8: "limit" stands in line 7 already',
+                '9: "top" is no section', '10: without = "perhaps": expected ', "11: path: records go over trees, ")
+        for words in ("aggregate check", "aggregate run"):
+            done = self.raw(*words.split(), file)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            said = done.stderr.splitlines()
+            self.assertEqual(said[0], f'cwctl: {file}: "from" is missing: the file of each server, below the data '
+                                      'folder there, or feed:FEED')
+            self.assertEqual(len(said), 1 + len(must), done.stderr)
+            for line, says in zip(said[1:], must):
+                self.assertTrue(line.startswith(f"cwctl: {file}:{says}"), line)
+        put('from = "loads"\nto = "each:x"\ntop = 3\n')
+        self.refused(f"aggregate check {file}", "top is of one result", code=2)
+        self.refused("aggregate check /nowhere", "/nowhere: No such file", code=1)
+
     def test_mistakes(self):
         for server in ctl_kit.SERVERS:
             self.write(server, "kv", "key\t1\n")

@@ -119,7 +119,8 @@ class Program(ctl_kit.Case):
     def test_a_stopped_daemon(self):
         self.process.send_signal(signal.SIGSTOP)
         try:
-            self.refused("--timeout 200ms status", "no answer in time", code=4)
+            self.refused("--timeout 200ms status", "no answer in time: the daemon's process (",
+                         "is stopped, by SIGSTOP or a debugger; kill -CONT", code=4)
             self.refused("--timeout 200ms events --follow", "no answer in time", code=4)
         finally:
             self.process.send_signal(signal.SIGCONT)

@@ -81,7 +81,7 @@ class Main(net_kit.Case):
                 'links { +x { shim = udp; local = "127.0.0.1:1"; remote = "127.0.0.1:2" } }\n')
         done = self.cubewayd("--check-config", self.file(self.quiet(part)))
         self.assertIn("warning: links.-x: not configured: there will be no link to +x of 2,0,0", done.stderr)
-        self.assertTrue(done.stdout.endswith(": good, with 5 warnings\n"))
+        self.assertTrue(done.stdout.endswith(": good, with 6 warnings\n"))
         gone = self.file(WHOLE + 'service gone { file = "/nowhere/gone.so" }')
         said = self.cubewayd("--check-config", gone, code=2).stderr
         self.assertIn('service "gone": /nowhere/gone.so', said)

@@ -91,7 +91,8 @@ PARTS = {
                                Case((8,), UNIT, True, "mutants_small"), Case((9,), UNIT, True, "mutants_vertex"))),
     # Nor do worlds show 1 of these, for the same reason.
     "sorted": Part("services/aggregate/stream/mutant.h", 48, known={4: 21, 5: 6, 6: 150, 7: 10, 8: 125},
-                   special=(Case((1,), UNIT, True, "mutants_junction"), Case((9,), UNIT, True, "mutants_stream_lead"))),
+                   special=(Case((1,), UNIT, True, "mutants_junction"), Case((9,), UNIT, True, "mutants_stream_lead"),
+                            Case((10,), UNIT, True, "mutants_stream_intake"))),
     "query": Part("services/aggregate/query/mutant.h", 16),
     # 16 is of the whole service, which that world does not have.
     "tunnel": Part("services/tunnel/mutant.h", 40, unit="mutants_tunnel_come", special=(Case((16,), UNIT, True),)),

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/aggregate/query/query.h"
 
-#include "base/base64.h"
-#include "base/words.h"
 #include "services/aggregate/query/internal.h"
+#include "services/aggregate/query/lines.h"
 #include "services/reply/metrics.h"
 #include "services/reply/refuse.h"
 #include "services/reply/servers.h"
@@ -11,8 +10,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { FEED_BYTES = 48 * 1024, KEEP_LEAST_MS = 100, KEEP_MOST_MS = 24 * 3600 * 1000 };
 
 static const struct metric counts[QUERY_COUNTS] = {
     [QUERY_ASKED] = {"query_asked", "Questions to all servers that were asked here."},
@@ -155,40 +152,26 @@ static void sweep(cw_svc *s, void *state, void *arg)
     wake(q);
 }
 
-static int take_lines(struct query *q, cw_request *r, const char *name, const char *data, cw_time until)
-{
-    size_t room = strlen(data) / 4 * 3 + 3;
-    uint8_t *bytes = room <= FEED_BYTES + 3 ? malloc(room) : NULL;
-    int length = bytes != NULL ? base64_decode(data, bytes, room) : -EINVAL;
-    if (length < 0) {
-        free(bytes);
-        return refuse_request(r, "data: expected lines in base64, at most %d bytes of them", FEED_BYTES);
-    }
-    int rc = tallies_take(&q->feeds, name, (const char *)bytes, (size_t)length, until);
-    free(bytes);
-    query_count(q, QUERY_LINES, rc == 0 ? (uint64_t)length : 0);
-    return rc == -ENOSPC
-               ? refuse_with(r, rc, "%d feeds are kept at this server: there is no room for another one", TALLIES_MOST)
-               : rc;
-}
-
 /* feed NAME keep_ms=N data=BASE64 */
 static int feed_command(struct query *q, cw_request *r, int argc, const char *const *argv)
 {
-    static const char usage[] = "expected: query feed NAME keep_ms=N data=BASE64";
-    uint64_t keep;
-    const char *keep_word = argc == 5 ? words_value(argv[3], "keep_ms") : NULL;
-    const char *data = argc == 5 ? words_value(argv[4], "data") : NULL;
-    if (keep_word == NULL || data == NULL || words_number(keep_word, KEEP_LEAST_MS, KEEP_MOST_MS, &keep) < 0) {
-        return refuse_request(r, "%s; keep_ms from %d to %d", usage, KEEP_LEAST_MS, KEEP_MOST_MS);
+    struct lines lines;
+    if (argc != 2 + LINES_WORDS) {
+        return refuse_request(r, "expected: query feed NAME keep_ms=N data=BASE64");
     }
-    if (!tallies_name_valid(argv[2])) {
-        return refuse_request(r, "a feed is called by 1 to %d of a-z A-Z 0-9 _ -; not '%.80s'", TALLIES_NAME, argv[2]);
+    int rc = lines_read(r, argv + 2, &lines);
+    if (rc < 0) {
+        return rc;
     }
     tallies_sweep(&q->feeds, cw_now(q->s));
-    int rc = take_lines(q, r, argv[2], data, cw_time_add(cw_now(q->s), CW_MS((int64_t)keep)));
+    cw_time until = cw_time_add(cw_now(q->s), lines.keep);
+    rc = tallies_take(&q->feeds, lines.name, (const char *)lines.bytes, lines.length, until);
+    free(lines.bytes);
+    query_count(q, QUERY_LINES, rc == 0 ? (uint64_t)lines.length : 0);
     wake(q);
-    return rc;
+    return rc == -ENOSPC
+               ? refuse_with(r, rc, "%d feeds are kept at this server: there is no room for another one", TALLIES_MOST)
+               : rc;
 }
 
 /* ---- Upcalls ----------------------------------------------------------------------------------------------------- */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/base64.h"
+#include "base/nearest.h"
 #include "base/words.h"
+#include "services/aggregate/query/tallies.h"
 #include "services/aggregate/sorted/mapper.h"
 #include "services/aggregate/stream/internal.h"
 #include "services/reply/refuse.h"
@@ -60,6 +62,12 @@ const char *asker_reason(int status)
         return "it does not answer, or nothing has moved for the limit";
     case -ECANCELED:
         return "the run was ended";
+    case -ENOTCONN:
+        return "no program feeds that there (cwctl aggregate feed NAME)";
+    case -EPIPE:
+        return "the program that fed it was gone before its input had ended";
+    case -EALREADY:
+        return "another run takes what is fed there under that name";
     default:
         return strerror(-status);
     }
@@ -187,7 +195,8 @@ static void rows_servers(const struct lead *l, bool well)
     for (cw_server s = 0; s < l->st->torus.servers && well && rows < ROWS_MOST; s++) {
         bool lost = trees_set_has(l->members, s) && !trees_set_has(l->counted, s);
         if (lost || trees_set_has(l->bare, s)) {
-            row_server(l, s, lost ? "not counted" : "no result", -ECONNRESET, asker_reason(-ECONNRESET));
+            int why = lost && l->why[s] < 0 ? l->why[s] : -ECONNRESET;
+            row_server(l, s, lost ? "not counted" : "no result", why, asker_reason(why));
             rows++;
         }
     }
@@ -275,6 +284,17 @@ static int read_name(cw_request *r, const char *option, const char *name, char o
     return 0;
 }
 
+/* A file below the data folder of each server, or what programs feed there. */
+static int read_from(cw_request *r, const char *value, struct wish *w)
+{
+    const char *feed = intake_name_of(value);
+    if (feed != NULL && !tallies_name_valid(feed)) {
+        return refuse_request(r, "from: a feed is called by 1 to %d of a-z A-Z 0-9 _ -, as feed:clicks; not '%.80s'",
+                              TALLIES_NAME, feed);
+    }
+    return read_name(r, "from", value, w->from);
+}
+
 static int read_server_of(const struct stream *st, cw_request *r, const char *word, size_t length, cw_server *out)
 {
     cw_coord c;
@@ -326,11 +346,14 @@ static int read_to(const struct stream *st, cw_request *r, const char *value, st
 static int read_mapper(cw_request *r, const char *word, struct wish *w)
 {
     struct mapper_kind_of of;
+    static const char *const names[] = {"words", "lines", "kv", "field:1", "records", NULL};
     if (strlen(word) > LETTER_WORD_MOST || mapper_read(word, &of) < 0) {
+        const char *near = nearest_word(word, names);
         return refuse_request(r,
-                              "'%.40s' is no mapper: there are words, lines, kv (lines KEY TAB VALUE), field:N, "
+                              "'%.40s' is no mapper%s%s%s words, lines, kv (lines KEY TAB VALUE), field:N, "
                               "field:N:SEPARATOR and records",
-                              word);
+                              word, near != NULL ? "; did you mean " : "", near != NULL ? near : "",
+                              near != NULL ? "? There are" : ": there are");
     }
     snprintf(w->mapper, sizeof w->mapper, "%s", word);
     return 0;
@@ -339,11 +362,15 @@ static int read_mapper(cw_request *r, const char *word, struct wish *w)
 static int read_combine(cw_request *r, const char *word, struct wish *w)
 {
     struct combine c;
+    static const char *const names[] = {"sum",  "min",    "max",   "count", "avg", "first",
+                                        "last", "topk:3", "set:3", "none",  NULL};
     if (strlen(word) > LETTER_WORD_MOST || combine_read(word, &c) < 0) {
+        const char *near = nearest_word(word, names);
         return refuse_request(r,
-                              "'%.40s' is no combination: there are sum, min, max, count, avg, first, last, topk:K, "
+                              "'%.40s' is no combination%s%s%s sum, min, max, count, avg, first, last, topk:K, "
                               "set:K and none",
-                              word);
+                              word, near != NULL ? "; did you mean " : "", near != NULL ? near : "",
+                              near != NULL ? "? There are" : ": there are");
     }
     snprintf(w->combine, sizeof w->combine, "%s", word);
     return 0;
@@ -381,7 +408,7 @@ static int read_word(const struct stream *st, cw_request *r, const char *word, s
     struct wish *w = &l->wish;
     const char *value;
     if ((value = words_value(word, "from")) != NULL) {
-        return read_name(r, "from", value, w->from);
+        return read_from(r, value, w);
     }
     if ((value = words_value(word, "to")) != NULL) {
         return read_to(st, r, value, l);
@@ -436,7 +463,9 @@ static void fill(const struct stream *st, struct lead *l)
     l->wish.partitions = wanted > roots ? wanted : roots;
 }
 
-static int read_words(const struct stream *st, cw_request *r, int argc, const char *const *argv, struct lead *l)
+/* whole: they must be a run together, and not only be words of one. */
+static int read_words(const struct stream *st, cw_request *r, int argc, const char *const *argv, bool whole,
+                      struct lead *l)
 {
     l->wish = (struct wish){.mapper = "words", .combine = "sum"};
     l->wish.limit_ms = (uint32_t)(STREAM_LIMIT.ns / CW_MS(1).ns);
@@ -444,7 +473,7 @@ static int read_words(const struct stream *st, cw_request *r, int argc, const ch
     for (int i = 1; i < argc && rc == 0; i++) {
         rc = read_word(st, r, argv[i], l);
     }
-    if (rc == 0 && (l->wish.from[0] == '\0' || l->wish.to[0] == '\0')) {
+    if (rc == 0 && whole && (l->wish.from[0] == '\0' || l->wish.to[0] == '\0')) {
         return refuse_request(r, "%s", usage);
     }
     if (rc == 0 && l->wish.top > 0 && (l->to == LEAD_TO_EACH || stream_count_of(st, l->writers) > 1)) {
@@ -455,8 +484,23 @@ static int read_words(const struct stream *st, cw_request *r, int argc, const ch
 
 /* ---- Commands ---------------------------------------------------------------------------------------------------- */
 
+/* `run check=word|run ..`: are these words of a run, or all words of one? Nothing is begun. */
+static int check(struct stream *st, cw_request *r, int argc, const char *const *argv)
+{
+    bool whole = strcmp(argv[1], "check=run") == 0;
+    struct lead *l = lead_make(st);
+    int rc = l == NULL ? -ENOMEM : read_words(st, r, argc - 1, argv + 1, whole, l);
+    if (l != NULL) {
+        lead_free(l);
+    }
+    return rc;
+}
+
 int asker_command(struct stream *st, cw_request *r, int argc, const char *const *argv, uint32_t number)
 {
+    if (argc > 2 && (strcmp(argv[1], "check=word") == 0 || strcmp(argv[1], "check=run") == 0)) {
+        return check(st, r, argc, argv);
+    }
     if (st->lead_count >= STREAM_LEADS) {
         return refuse_with(r, -EBUSY, "%d runs are under way from here; wait until one ends", STREAM_LEADS);
     }
@@ -464,7 +508,7 @@ int asker_command(struct stream *st, cw_request *r, int argc, const char *const 
     if (l == NULL) {
         return -ENOMEM;
     }
-    int rc = read_words(st, r, argc, argv, l);
+    int rc = read_words(st, r, argc, argv, true, l);
     if (rc < 0) {
         lead_free(l);
         return rc;

@@ -11,6 +11,7 @@
  *     result.c     at a root: what is whole of the result, and the file
  *     copy.c       a result that goes to others, too: at its root, and where it is written as well
  *     task.c       at a contributor: its input, mapped and sorted
+ *     intake.c     there too: inputs that programs hand in
  *     junction.c   one attempt at one server: its plan, and the partitions that are under way
  *     flow.c       one partition at one server: children's blocks and the own ones, merged into blocks for the parent
  *     letter.c     messages as bytes
@@ -28,6 +29,7 @@
 #include "services/aggregate/order/host.h"
 #include "services/aggregate/sorted/spool.h"
 #include "services/aggregate/stream/best.h"
+#include "services/aggregate/stream/intake.h"
 #include "services/aggregate/stream/letter.h"
 #include "services/aggregate/stream/mutant.h"
 #include "services/aggregate/stream/path.h"
@@ -90,8 +92,8 @@ struct stream {
     uint32_t numbers;
     size_t lent[CW_LINK_COUNT];         /* bytes of blocks that are on their way to the neighbour at that link */
     struct list waiting[CW_LINK_COUNT]; /* flows whose next block waits until there is less */
-    struct list tasks, junctions, collectors, copies, leads;
-    unsigned task_count, junction_count, lead_count;
+    struct list tasks, junctions, collectors, copies, leads, feeds;
+    unsigned task_count, junction_count, lead_count, feed_count;
     uint64_t memory, memory_most;
     cw_timer *tick, *soon;
     bool closing;
@@ -119,6 +121,12 @@ bool task_is_ready(const struct task *t);
 /* Takes t, at once or when the work that is under way has ended, and its sources are closed. */
 void task_drop(struct task *t);
 void task_tick(struct task *t);
+/* Somebody feeds that name now: gives the task that has waited for it and takes f; NULL: none has. */
+struct task *task_offer(struct stream *st, const char *name, struct intake *f);
+/* There is a piece in the task's feed, or its end. */
+void task_fed(struct task *t);
+/* Who fed the task is gone, and had not come to its end: the task fails, and leaves the feed. */
+void task_feeder_gone(struct task *t);
 /* The lead is gone, and so are its tasks. */
 void task_lead_down(struct stream *st, cw_server lead);
 /* Frees what is left; no work is under way any more. */
@@ -406,6 +414,7 @@ struct lead {
      */
     uint64_t *members, *counted, *writers, *bare, *silent;
     int64_t *asked; /* by server: the transport's request of a preparation, or of a name; 0: none */
+    int *why;       /* by server that is not counted any more: the errno; 0: it is gone */
     uint64_t *records;
     unsigned awaited;
     uint64_t bytes; /* of all inputs */

@@ -50,12 +50,14 @@ struct lead *lead_make(struct stream *st)
     struct lead *l = calloc(1, sizeof *l);
     uint64_t *sets = calloc(SETS * words, sizeof *sets);
     int64_t *asked = calloc(st->torus.servers, sizeof *asked);
+    int *why = calloc(st->torus.servers, sizeof *why);
     uint64_t *records = calloc(st->torus.servers, sizeof *records);
     struct lead_part *part = calloc(st->torus.servers, sizeof *part);
-    if (l == NULL || sets == NULL || asked == NULL || records == NULL || part == NULL) {
+    if (l == NULL || sets == NULL || asked == NULL || why == NULL || records == NULL || part == NULL) {
         free(l);
         free(sets);
         free(asked);
+        free(why);
         free(records);
         free(part);
         return NULL;
@@ -67,6 +69,7 @@ struct lead *lead_make(struct stream *st)
     l->bare = sets + 3 * words;
     l->silent = sets + 4 * words;
     l->asked = asked;
+    l->why = why;
     l->records = records;
     l->part = part;
     l->who = CW_SERVER_NONE;
@@ -81,6 +84,7 @@ void lead_free(struct lead *l)
     }
     free(l->members); /* and the sets behind it */
     free(l->asked);
+    free(l->why);
     free(l->records);
     free(l->part);
     free(l->keys);
@@ -470,7 +474,8 @@ static void all_prepared(struct lead *l)
     if (l->refusals > 0) {
         lead_fail(l, l->refusal[0].status, l->refusal[0].server, false);
     } else if (stream_first(st, l->counted) == CW_SERVER_NONE) {
-        lead_fail(l, -ENETUNREACH, CW_SERVER_NONE, false);
+        cw_server s = stream_first(st, l->members);
+        lead_fail(l, l->why[s] < 0 ? l->why[s] : -ENETUNREACH, s, false);
     } else {
         choose_path(l);
         begin_round(l);

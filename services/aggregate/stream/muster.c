@@ -45,6 +45,17 @@ static void lose(struct lead *l, cw_server server, int status)
     }
 }
 
+/* Whoever was to feed it did not come, or has gone. The server is there, and may write. */
+static void lose_feed(struct lead *l, cw_server server, int status)
+{
+    if ((l->wish.flags & LETTER_WITHOUT) == 0) {
+        muster_refuse(l, server, status, 0, false);
+        return;
+    }
+    trees_set_remove(l->counted, server);
+    l->why[server] = status;
+}
+
 /* Who does not say how many keys it has, though it was asked, had none to tell of. */
 static void add_keys(struct lead *l, const struct letter *answer)
 {
@@ -69,6 +80,8 @@ static void prepared(struct lead *l, cw_server server, int status, const struct 
         add_keys(l, answer);
     } else if (muster_is_gone(status)) {
         lose(l, server, status);
+    } else if (status == -ENOTCONN || status == -EPIPE) {
+        lose_feed(l, server, status);
     } else {
         muster_refuse(l, server, status, answer != NULL ? answer->line : 0, !member || status == -EBUSY);
     }

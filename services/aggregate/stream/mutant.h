@@ -18,6 +18,7 @@ enum stream_mutant {
     STREAM_MUTANT_OPENED_AGAIN = 7,  /* rule 27: a grant that comes late opens a partition again */
     STREAM_MUTANT_NAMED_EARLY = 8,   /* rule 28: a part of the result gets its name before all are held */
     STREAM_MUTANT_COMMIT_ENDS = 9,   /* rule 29: who is told that its part gets its name tells nobody else */
+    STREAM_MUTANT_FEED_CUT = 10,     /* rule 30: a feed whose program has gone counts as far as it came */
 };
 
 #ifdef CW_MUTANTS

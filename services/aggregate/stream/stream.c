@@ -45,16 +45,6 @@ bool stream_sees(const struct stream *st, cw_server server)
     return cw_reachable(st->s, torus_coord(&st->torus, server));
 }
 
-/* A record has at least two bytes of input, and takes at most EACH times as many in a batch, with its index. */
-uint64_t stream_batch_bytes(const struct stream *st, uint64_t input)
-{
-    enum { EACH = 24, PARTS = 8, MOST = 64 << 20 };
-    uint64_t most = st->memory_most / PARTS < MOST ? st->memory_most / PARTS : MOST;
-    uint64_t bytes = input < most / EACH ? input * EACH + BATCH_LEAST : most;
-    bytes = bytes < BATCH_LEAST ? BATCH_LEAST : bytes & ~UINT64_C(7);
-    return st->memory + bytes <= st->memory_most ? bytes : 0;
-}
-
 cw_server stream_first(const struct stream *st, const uint64_t *set)
 {
     for (cw_server s = 0; s < st->torus.servers; s++) {
@@ -289,7 +279,7 @@ static int take_call(void *context, void *arg, const struct transport_message *t
 static bool busy(const struct stream *st)
 {
     return !list_is_empty(&st->tasks) || !list_is_empty(&st->junctions) || !list_is_empty(&st->collectors) ||
-           !list_is_empty(&st->copies) || !list_is_empty(&st->leads);
+           !list_is_empty(&st->copies) || !list_is_empty(&st->leads) || !list_is_empty(&st->feeds);
 }
 
 /* A lead's tick may end that lead, and all else of its run. */
@@ -324,6 +314,7 @@ static void tick(cw_svc *s, void *state, void *arg)
         next = list_next(&st->tasks, n);
         task_tick((struct task *)(void *)n);
     }
+    intake_tick(st);
     copy_tick(st);
     tick_collectors(st);
     tick_leads(st);
@@ -439,6 +430,11 @@ int stream_command(struct stream *st, cw_request *r, int argc, const char *const
     return asker_command(st, r, argc, argv, number);
 }
 
+int stream_feed(struct stream *st, cw_request *r, int argc, const char *const *argv)
+{
+    return intake_command(st, r, argc, argv);
+}
+
 int stream_take(struct stream *st, cw_request *r, uint32_t number)
 {
     return asker_take(st, r, number);
@@ -452,6 +448,7 @@ int stream_cancel(struct stream *st, uint32_t number)
 void stream_look(const struct stream *st, struct stream_overview *out)
 {
     *out = (struct stream_overview){.tasks = st->task_count, .junctions = st->junction_count, .memory = st->memory};
+    out->feeds = st->feed_count;
     for (const struct list_node *n = list_first(&st->collectors); n != NULL; n = list_next(&st->collectors, n)) {
         out->collectors++;
     }
@@ -460,6 +457,7 @@ void stream_look(const struct stream *st, struct stream_overview *out)
 void stream_status(const struct stream *st, cw_request *r, bool *first)
 {
     asker_status(st, r, first);
+    intake_status(st, r, first);
     for (struct list_node *n = list_first(&st->junctions); n != NULL; n = list_next(&st->junctions, n)) {
         const struct junction *j = container_of(n, struct junction, link);
         if (j->collector != NULL) {
@@ -565,6 +563,7 @@ int stream_open(struct stream **out, cw_svc *s, struct dense *dense)
     list_init(&st->collectors);
     list_init(&st->copies);
     list_init(&st->leads);
+    list_init(&st->feeds);
     metrics_counters(s, counts, STREAM_COUNTS, st->counter);
     rc = open_transports(st);
     if (rc < 0) {
@@ -588,6 +587,7 @@ void stream_close(struct stream *st)
         junction_free(container_of(list_first(&st->junctions), struct junction, link));
     }
     task_close(st);
+    intake_close(st);
     lead_close(st);
     transport_close(st->edge);
     transport_close(st->call);

@@ -33,6 +33,8 @@ void stream_writable(struct stream *st);
 
 /* The command `run`: on_command()'s result. number: of the order, which no other order at this server has. */
 int stream_command(struct stream *st, cw_request *r, int argc, const char *const *argv, uint32_t number);
+/* The command `feed ..`, by which a program hands in the input of a run. on_command()'s result. */
+int stream_feed(struct stream *st, cw_request *r, int argc, const char *const *argv);
 /* The command `take NUMBER`: the next piece of a result that goes to the caller. on_command()'s result. */
 int stream_take(struct stream *st, cw_request *r, uint32_t number);
 /* Ends a run that was ordered here. -ENOENT: there is none of this number. */
@@ -42,7 +44,7 @@ void stream_status(const struct stream *st, cw_request *r, bool *first);
 
 /* What operators and tests see. */
 struct stream_overview {
-    unsigned tasks, junctions, collectors;
+    unsigned tasks, junctions, collectors, feeds;
     uint64_t memory; /* bytes of windows and results */
 };
 void stream_look(const struct stream *st, struct stream_overview *out);

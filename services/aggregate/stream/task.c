@@ -3,6 +3,7 @@
  * task.c - what a contributor does with its input: it is read, mapped and sorted by pieces of work (cw_offload()), one
  * after the other, and kept until the run has ended. So a new attempt needs nobody's memory but the contributor's.
  */
+#include "services/aggregate/query/tallies.h"
 #include "services/aggregate/sorted/mapper.h"
 #include "services/aggregate/sorted/spool.h"
 #include "services/aggregate/stream/internal.h"
@@ -13,6 +14,7 @@
 
 enum {
     PIECE = 1 << 20,  /* bytes that are read and mapped by one piece of work */
+    FED = 64 << 20,   /* so many bytes a feed is taken to have, unless there is less memory */
     NS_PER_BYTE = 10, /* what that takes, for the simulator's clock */
 };
 
@@ -22,10 +24,17 @@ struct task {
     struct run_name run;
     struct wish wish;
     struct transport_reply_to reply;
-    bool ready;   /* the input is sorted, and the lead was told */
-    bool away;    /* work has it: it is not freed before that has ended */
-    bool dropped; /* it is freed when the last work has ended */
-    bool ended;   /* for the work: the input has */
+    bool ready;           /* the input is sorted, and the lead was told */
+    bool away;            /* work has it: it is not freed before that has ended */
+    bool dropped;         /* it is freed when the last work has ended */
+    bool ended;           /* for the work: the input has */
+    bool fed;             /* the input is no file: programs of this server feed it */
+    bool orphan;          /* and that one is gone */
+    bool last;            /* for the work: its piece is the last one */
+    struct intake *feed;  /* NULL: nobody feeds it yet, or any more */
+    const uint8_t *bytes; /* its piece, for the work */
+    size_t bytes_length;
+    cw_time began;
     unsigned sources;
     int status; /* of the work */
     cw_time asked;
@@ -79,6 +88,9 @@ static void task_free(struct task *t)
 {
     struct stream *st = t->st;
     cw_timer_stop(st->s, t->next);
+    if (t->feed != NULL) {
+        intake_leave(t->feed, -ECANCELED);
+    }
     if (t->file != NULL) {
         st->spool.host->close(st->spool.host->context, t->file);
     }
@@ -154,7 +166,29 @@ static int map(struct task *t, const uint8_t *bytes, size_t length)
     }
 }
 
-/* Work: opens the input, or maps the next piece of it; at its end sorts what is in memory. */
+/* Work: the input has ended; sorts what is in memory. */
+static int map_end(struct task *t)
+{
+    int rc = map(t, NULL, 0);
+    if (rc == 0) {
+        note_keys(t);
+        batch_sort(&t->batch);
+        shelf_keep(&t->shelf, &t->batch);
+        t->ended = true;
+    }
+    return rc;
+}
+
+/* Work: maps a piece of a feed. */
+static void work_fed(void *arg)
+{
+    struct task *t = arg;
+    t->status = t->bytes_length > 0 ? map(t, t->bytes, t->bytes_length) : 0;
+    t->offset += t->bytes_length;
+    t->status = t->status == 0 && t->last ? map_end(t) : t->status;
+}
+
+/* Work: opens the input, or maps the next piece of it. */
 static void work(void *arg)
 {
     struct task *t = arg;
@@ -168,11 +202,7 @@ static void work(void *arg)
     t->offset += length;
     t->status = t->status < 0 || length == 0 ? t->status : map(t, t->piece, (size_t)length);
     if (t->status == 0 && t->offset == t->length) {
-        t->status = map(t, NULL, 0);
-        note_keys(t);
-        batch_sort(&t->batch);
-        shelf_keep(&t->shelf, &t->batch);
-        t->ended = true;
+        t->status = map_end(t);
     }
 }
 
@@ -188,7 +218,12 @@ static void answer(struct task *t, int status)
         l.summary = summary;
     }
     bool of_input = status == -EMSGSIZE || status == -EINVAL || status == -EBADMSG || status == -ENODATA;
-    l.line = of_input && t->file != NULL ? t->mapper.line : 0;
+    l.line = of_input && (t->file != NULL || t->fed) ? t->mapper.line : 0;
+    l.bytes = t->fed ? t->offset : t->length;
+    if (t->feed != NULL) {
+        intake_leave(t->feed, status);
+        t->feed = NULL;
+    }
     stream_answer(t->st, &t->reply, status, &l);
     t->ready = status == 0;
     if (status < 0) {
@@ -215,11 +250,30 @@ static void next_piece(cw_svc *s, void *state, void *arg)
     put_away(t);
 }
 
-/* Takes memory for the records of an input that is open: as much as it may need, or its share of all. */
+/* A record has at least two bytes of input, and takes at most EACH times as many in a batch, with its index. */
+uint64_t stream_batch_bytes(const struct stream *st, uint64_t input)
+{
+    enum { EACH = 24, PARTS = 8, MOST = 64 << 20 };
+    uint64_t most = st->memory_most / PARTS < MOST ? st->memory_most / PARTS : MOST;
+    uint64_t bytes = input < most / EACH ? input * EACH + BATCH_LEAST : most;
+    bytes = bytes < BATCH_LEAST ? BATCH_LEAST : bytes & ~UINT64_C(7);
+    return st->memory + bytes <= st->memory_most ? bytes : 0;
+}
+
+/*
+ * Takes memory for the records of an input that is open: as much as it may need, or its share of all. Nobody knows how
+ * long a feed will be: it takes what there is.
+ */
 static int allocate(struct task *t)
 {
     struct stream *st = t->st;
-    uint64_t bytes = stream_batch_bytes(st, t->length);
+    uint64_t bytes = 0;
+    for (uint64_t input = t->fed ? FED : t->length;; input /= 2) {
+        bytes = stream_batch_bytes(st, input);
+        if (bytes > 0 || !t->fed || input == 0) {
+            break;
+        }
+    }
     t->memory = bytes > 0 ? malloc(bytes) : NULL;
     if (t->memory == NULL) {
         return -ENOBUFS;
@@ -251,6 +305,70 @@ static void work_done(cw_svc *s, void *state, void *arg)
     }
 }
 
+/* ---- A feed ------------------------------------------------------------------------------------------------------ */
+
+static void fed_done(cw_svc *s, void *state, void *arg)
+{
+    struct task *t = arg;
+    (void)s;
+    (void)state;
+    t->away = false;
+    if (t->dropped) {
+        task_drop(t);
+    } else if (t->status < 0 || t->ended) {
+        answer(t, t->status);
+    } else if (t->orphan) {
+        answer(t, -EPIPE);
+    } else {
+        intake_used(t->feed);
+        task_fed(t);
+    }
+}
+
+void task_fed(struct task *t)
+{
+    if (t->away || t->dropped || !intake_piece(t->feed, &t->bytes, &t->bytes_length, &t->last)) {
+        return;
+    }
+    int rc = t->memory == NULL ? allocate(t) : 0;
+    rc = rc < 0 ? rc : cw_offload(t->st->s, work_fed, fed_done, t, CW_NS((int64_t)(t->bytes_length * NS_PER_BYTE)));
+    t->away = rc == 0;
+    if (rc < 0) {
+        answer(t, rc == -EAGAIN ? -ENOBUFS : rc);
+    }
+}
+
+void task_feeder_gone(struct task *t)
+{
+    t->orphan = true;
+    if (!t->away && !t->dropped) {
+        answer(t, -EPIPE);
+    }
+}
+
+struct task *task_offer(struct stream *st, const char *name, struct intake *f)
+{
+    for (struct list_node *n = list_first(&st->tasks); n != NULL; n = list_next(&st->tasks, n)) {
+        struct task *t = task_at(n);
+        if (t->fed && t->feed == NULL && !t->ready && !t->dropped && strcmp(intake_name_of(t->wish.from), name) == 0) {
+            t->feed = f;
+            return t;
+        }
+    }
+    return NULL;
+}
+
+/* The task waits for a feed, or takes it. */
+static void begin_feed(struct task *t)
+{
+    int rc = intake_take(t->st, intake_name_of(t->wish.from), t, &t->feed);
+    if (rc < 0) {
+        answer(t, rc);
+    } else if (t->feed != NULL) {
+        task_fed(t);
+    }
+}
+
 /* ---- The beginning, and the end ---------------------------------------------------------------------------------- */
 
 static int check(const struct stream *st, const struct letter *l, bool reads, bool writes)
@@ -264,7 +382,13 @@ static int check(const struct stream *st, const struct letter *l, bool reads, bo
     if (task_find(st, &l->run) != NULL) {
         return -EEXIST;
     }
-    if ((reads && st->spool.host == NULL) || (writes && st->host == NULL) || st->folder[0] == '\0') {
+    const char *feed = intake_name_of(l->wish.from);
+    if (feed != NULL && !tallies_name_valid(feed)) {
+        return -EPROTO;
+    }
+    bool file = reads && feed == NULL;
+    if ((file && st->spool.host == NULL) || (writes && st->host == NULL) ||
+        ((file || writes) && st->folder[0] == '\0')) {
         return -EOPNOTSUPP;
     }
     if (writes && copy_has_name(st, &l->run, l->wish.to)) {
@@ -286,11 +410,12 @@ int task_begin(struct stream *st, const struct letter *l, const struct transport
         stream_answer(st, reply, 0, &none);
         return 0;
     }
+    bool fed = intake_name_of(l->wish.from) != NULL;
     struct task *t = calloc(1, sizeof *t);
-    uint8_t *piece = malloc(PIECE);
+    uint8_t *piece = fed ? NULL : malloc(PIECE);
     bool asks = (l->wish.flags & LETTER_ASKS) != 0;
     struct summary_distinct *keys = asks ? calloc(1, sizeof *keys) : NULL;
-    if (t == NULL || piece == NULL || (asks && keys == NULL)) {
+    if (t == NULL || (piece == NULL && !fed) || (asks && keys == NULL)) {
         free(t);
         free(piece);
         free(keys);
@@ -301,7 +426,8 @@ int task_begin(struct stream *st, const struct letter *l, const struct transport
     t->run = l->run;
     t->wish = l->wish;
     t->reply = *reply;
-    t->asked = cw_now(st->s);
+    t->asked = t->began = cw_now(st->s);
+    t->fed = fed;
     t->piece = piece;
     rc = mapper_read(l->wish.mapper, &of);
     rc = rc < 0 ? rc : combine_read(l->wish.combine, &t->combine);
@@ -309,7 +435,11 @@ int task_begin(struct stream *st, const struct letter *l, const struct transport
     shelf_open(&t->shelf, &st->spool, l->wish.partitions, &t->combine);
     list_push_back(&st->tasks, &t->link);
     st->task_count++;
-    put_away(t);
+    if (fed) {
+        begin_feed(t);
+    } else {
+        put_away(t);
+    }
     stream_wake(st);
     return rc;
 }
@@ -322,6 +452,10 @@ void task_tick(struct task *t)
         const struct letter l = {.kind = LETTER_PROBE, .run = t->run};
         t->asked = now;
         (void)stream_say(st, t->run.root, &l);
+    }
+    cw_time last = cw_time_add(t->began, CW_MS((int64_t)t->wish.limit_ms));
+    if (t->fed && t->feed == NULL && !t->ready && !t->dropped && cw_time_due(last, now)) {
+        answer(t, -ENOTCONN);
     }
 }
 

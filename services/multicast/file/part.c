@@ -5,6 +5,7 @@
 #include "base/container.h"
 #include "base/utf8.h"
 #include "services/multicast/file/map.h"
+#include "services/multicast/file/progress.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -311,9 +312,19 @@ static void next(struct file_part *p)
     }
 }
 
+/* The source says why, and of which server; here is the folder, which only this server knows. */
+static void tell_failure(const struct file_part *p, int rc)
+{
+    char name[NAME_SHOWN], text[sizeof name + FILE_FOLDER + 160];
+    (void)utf8_show(p->label.name, strlen(p->label.name), name, sizeof name);
+    snprintf(text, sizeof text, "file %s cannot be put into %s: %s", name, p->env->folder, file_reason(rc));
+    cw_log(p->env->s, CW_LOG_WARN, text);
+}
+
 static void fail(struct file_part *p, int rc)
 {
     bool finishing = p->state == FILE_PART_FINISHING;
+    tell_failure(p, rc);
     p->status = rc;
     if (finishing) {
         p->env->ended(p->env->context, p->ticket, rc);
@@ -340,6 +351,9 @@ static void opened(struct file_part *p)
     p->status = p->rc;
     p->before = p->already || p->map.bit == NULL ? 0 : p->map.have;
     p->checkpointed = cw_now(p->env->s);
+    if (p->rc < 0) {
+        tell_failure(p, p->rc);
+    }
     p->env->resume(p->env->context, p->ticket);
 }
 

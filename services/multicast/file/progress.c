@@ -51,7 +51,7 @@ const char *file_reason(int status)
         int error;
         const char *text;
     } reasons[] = {
-        {ENOSPC, "its disk is full"},
+        {ENOSPC, "its disk is full (cwctl events there names the folder)"},
         {EDQUOT, "the daemon's quota there is used up"},
         {EFBIG, "the file is larger than the daemon may write there"},
         {EACCES, "the daemon may not write into its folder"},

@@ -62,7 +62,7 @@ class Down(lab_kit.Case):
         run("pause", "1,0,0", "1h")
         pids = self.pids()
         said = run("down").stderr  # where it takes long, what goes on is told meanwhile
-        self.assertRegex(said, "^(lab 'lab' is ending: daemons .*\n)?lab 'lab' of 4 servers has ended\n$")
+        self.assertRegex(said, "^(lab 'lab' is ending, since .*\n)*lab 'lab' of 4 servers has ended\n$")
         self.nothing_left(pids)
 
 

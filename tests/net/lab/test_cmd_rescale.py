@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """cwlab rescale: other timers for a lab that runs."""
 
+import os
+import signal
+import subprocess
+import time
+
 import lab_kit
 from lab_kit import ask, run
 
@@ -29,6 +34,59 @@ class Rescale(lab_kit.Case):
         said = ask("rescale", "--scale", "1")
         self.assertEqual((said["started"], said["already"], said["dead_ns"]), (4, False, 50_000_000))
         self.assertIn("expected 1 to 10000", run("rescale", "--scale", "10001", code=2).stderr)
+
+    def machine(self, wanted):
+        """Makes the lab's machine one in which so many processes want a processor, as /proc/loadavg has it."""
+        with open(self.loadavg, "w", encoding="ascii") as out:
+            out.write(f"{wanted}.00 {wanted}.00 {wanted}.00 {wanted + 1}/200 4711\n")
+
+    def here(self, *words):
+        """Runs cwlab on that machine: its keeper stays there, and sees it change."""
+        there = 'mount --bind "$0" /proc/loadavg && exec "$@"'
+        done = subprocess.run(["unshare", "-m", "sh", "-c", there, self.loadavg, lab_kit.OPTIONS.cwlab, *words],
+                              capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stderr
+
+    def keep_waiting(self, pid, seconds):
+        """As a busy machine does to a daemon."""
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(seconds)
+        os.kill(pid, signal.SIGCONT)
+
+    def test_the_keeper_does_it_by_itself(self):
+        """When the machine has become too busy and links were lost to it, unless something would be missed."""
+        self.loadavg = os.path.join(self.folder, "loadavg")
+        self.machine(0)
+        bound = subprocess.run(["unshare", "-m", "mount", "--bind", self.loadavg, "/proc/loadavg"], check=False,
+                               capture_output=True)
+        if bound.returncode != 0:
+            self.skipTest("only root may give a lab another /proc/loadavg")
+        self.here("up", "2x2x1")
+        self.assertEqual(ask("status", code=None)["timers_scale"], 1)
+        self.machine(30 * os.cpu_count())
+        run("ctl", "0,0,0", "kv", "set", "one", "1")
+        log = os.path.join(self.folder, "lab", "keeper.log")
+
+        def said(words):
+            with open(log, encoding="utf-8") as text:
+                return words in text.read()
+
+        self.keep_waiting(self.pids()[0], 0.2)
+        lab_kit.until("it is held", lambda: said("they stay as they are, because a cached value would be gone"), 30)
+        self.assertEqual(ask("status", code=None)["timers_scale"], 1)
+        lab_kit.until("it is gone", lambda: run("ctl", "0,0,0", "kv", "delete", "one", code=None).returncode == 0, 10)
+        lab_kit.until("it is done", lambda: said("and all daemons begin again"), 30)
+        self.wait_all(4)
+        status = ask("status", code=None)
+        self.assertEqual(status["rescaled_from"], 1)
+        self.assertGreaterEqual(status["timers_scale"], 3)
+        self.assertRegex(status["rescaled_for"],
+                         r"^\d of 4 daemons did not run when due, for up to \d+ ms \(.,.,.\)$")
+        self.assertRegex(run("status", code=None).stderr,
+                         "keeper gave it longer timers .* ago, .* because this machine, not the network, had cost it "
+                         "links: . of 4 daemons did not run")
+        self.assertIn("--if-needed with --scale", run("rescale", "--if-needed", "--scale", "2", code=2).stderr)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,9 @@ class Status(lab_kit.Case):
         self.assertEqual(rows["0,0,0"]["node"], "serving")
         self.assertTrue(alive(rows["0,0,0"]["pid"]))
         self.assertLess(rows["0,0,0"]["memory_bytes"], 16 << 20)
+        own = json.loads(run("ctl", "0,0,0", "status", "--json", code=None).stdout)  # means the same by the same word
+        self.assertAlmostEqual(own["memory_bytes"], rows["0,0,0"]["memory_bytes"], delta=1 << 20)
+        self.assertLess(own["node_memory_bytes"], own["memory_bytes"])
         self.assertEqual(len(lab_kit.rows("status", "0,0,0", code=None)), 1)
         self.assertIn("0,0,1", run("status", code=None).stdout)
         self.assertIn("2x2x2", run("list").stdout)

@@ -128,9 +128,16 @@ class Files(lab_kit.Case):
         print(f"{flaps} cables cut while 20 MB went to 8 servers: {total['sent_bytes']} bytes sent; again: "
               f"{total['lost_bytes']} lost, {total['missed_bytes']} missed, {total['mended_bytes']} by a second way")
         self.assertEqual((send.returncode, total["complete"]), (0, 8))
-        self.assertGreater(flaps, 5)
-        self.assertLessEqual(total["lost_bytes"] + total["mended_bytes"], size // 4)
-        self.assertLessEqual(total["sent_bytes"], 2 * size)  # disks that are too slow for a round: the file once more
+        # As many as the machine had time for: 2 to 7 in five runs on a busy one, which lost 9 to 62 kB, at most 27 kB a
+        # flap, with nothing missed and nothing by a second way. The limits are the page's, not those of a good day: of
+        # each of two trees that use the cable what is under way (16 pieces, and 5 ms of its rate), and second ways of
+        # an eighth of the file and 16 pieces. Missed is what a disk could not take in time, the file once at most.
+        self.assertGreater(flaps, 0)
+        self.assertLessEqual(total["lost_bytes"], flaps * 2 * (16 * 9000 + 12_500))
+        self.assertLessEqual(total["mended_bytes"], size // 8 + 16 * 9000)
+        self.assertLessEqual(total["missed_bytes"], size)
+        self.assertLessEqual(total["sent_bytes"], size + 10_000 + sum(total[field] for field in (
+            "lost_bytes", "missed_bytes", "mended_bytes")))
 
     def test_disks_that_are_full(self):
         size = 8_000_000
@@ -150,7 +157,12 @@ class Files(lab_kit.Case):
         reasons = {row["server"]: row["reason"] for row in rows[1:] if row["state"] == "failed"}
         self.assertIn("larger than the daemon may write", reasons["2,0,0"])
         if full.returncode == 0:
-            self.assertEqual(reasons["1,0,0"], "its disk is full")
+            self.assertEqual(reasons["1,0,0"], "its disk is full (cwctl events there names the folder)")
+            told = self.ctl("1,0,0", "events")
+            self.assertIn(f"file image cannot be put into {self.there('1,0,0')}: its disk is full", told)
+            left = subprocess.run([*inside, "ls", "-A", self.there("1,0,0")], capture_output=True, text=True,
+                                  check=True)
+            self.assertEqual(left.stdout, "")  # neither a part nor the record of one
             subprocess.run([*inside, "umount", self.there("1,0,0")], check=True)
         resource.prlimit(self.daemon("2,0,0"), resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         rows = self.rows("0,0,0", "file", "send", path, "--to", "all")

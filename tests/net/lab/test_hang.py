@@ -33,8 +33,12 @@ class Hang(lab_kit.Case):
             "ctl", "1,0,0", "doctor", code=None).stdout)
         row = json.loads(lab_kit.run("ctl", "1,0,0", "status", "--json", code=None).stdout)
         self.assertEqual((row["hold_service"], row["hold_upcall"]), ("careless", "on_command"))
-        said = lab_kit.run("ctl", "0,0,0", "service", "careless", "crash", code=None).stderr
-        self.assertIn("the daemon closed the connection; has it ended? (cwlab logs 0,0,0)\n", said)
+        said = lab_kit.run("ctl", "1,0,0", "--timeout", "300ms", "service", "careless", "hold", "900", code=4).stderr
+        self.assertIn("no answer in time: none came for 0.3 s; an upcall of a service holds the daemon's thread (its "
+                      "log says which: cwlab logs 1,0,0), or it has no processor; --timeout waits longer\n", said)
+        said = lab_kit.run("ctl", "0,0,0", "service", "careless", "crash", code=3).stderr
+        self.assertRegex(said, r"the daemon closed the connection: it ended [0-9.]+ s after it was asked; its log says "
+                         r"whether it crashed, .* since a service held its thread \(cwlab logs 0,0,0\)\n")
         lab_kit.until("0,0,0 is dead", lambda: "signal 11" in lab_kit.run("status", code=None).stdout)
         crashed = "crashed: SIGSEGV at address 0x10 in service careless, in on_command, on server 0,0,0, at "
         with open(log.replace("1,0,0", "0,0,0"), encoding="utf-8", errors="replace") as file:

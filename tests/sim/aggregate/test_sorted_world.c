@@ -4,11 +4,13 @@
  * seed draws a torus, faults (loss, duplication, delay, cuts, churn, pauses, partitions) and runs: contributors, root,
  * desk, records, mapper, combination, partitions, who is told to end early. The judge makes the result again, by a sort
  * of all records of the contributors that the answer names: the file, the files of all parts together, or each of the
- * files that all have, must be that, line by line; and of a run that failed there must be no file. Every run must end;
- * nothing may be left; and when all is well again, a run of all servers must be right at the first attempt.
+ * files that all have, must be that, line by line; and of a run that failed there must be no file. The input of some
+ * runs is fed by programs, of which some die halfway: what they have fed is in no result. Every run must end; nothing
+ * may be left; and when all is well again, a run of all servers must be right at the first attempt.
  *
  *   test_sorted_world with the options of seeds.h. Exit code 1: a seed failed.
  */
+#include "base/base64.h"
 #include "base/prng.h"
 #include "fake_result.h"
 #include "nmu/book.h"
@@ -34,13 +36,14 @@ enum {
     RUNS = DRAWN + 8,
     LINE = 48,
     LOSS = 3000 /* of a million frames */,
-    SLOW = 20 * 1000 * 1000
+    SLOW = 20 * 1000 * 1000,
+    FED = 3000 /* bytes of a piece */
 };
 
 /* What a seed has to say. */
 struct ledger {
     char wrong[SEEDS_WRONG_BYTES];
-    unsigned ordered, succeeded, failed, again, fewer;
+    unsigned ordered, succeeded, failed, again, fewer, fed;
 };
 static struct ledger *ledger;
 
@@ -61,7 +64,21 @@ struct entry {
 /* Where the result goes: to one server, a part to some or each, or all of it to all members. */
 enum to { TO_ONE, TO_SOME, TO_EACH, TO_ALL, TOS };
 
+/* A program that feeds a server's input to a run. */
+struct program {
+    char *text; /* NULL: there is none, or it has come to its end, or died */
+    size_t length, sent;
+    size_t dies; /* when it has sent so much; SIZE_MAX: never */
+    uint64_t number;
+    bool ended;
+    cw_time next;
+    struct fake_result answer;
+    struct node_request_sink sink;
+};
+
 struct run {
+    bool fed;                /* its inputs are no files */
+    struct program *program; /* of each server, if it is */
     uint64_t seed;
     enum kind kind;
     unsigned number;
@@ -112,9 +129,70 @@ static void put_input(const struct run *run, cw_server s)
         length += (size_t)(run->kind == KIND_WORDS ? sprintf(text + length, "%s%c", r.key, i % 7 == 6 ? '\n' : ' ')
                                                    : sprintf(text + length, "%s\t%" PRId64 "\n", r.key, r.value));
     }
+    if (run->fed) {
+        uint64_t word = prng_mix(run->seed, s + 5000);
+        struct program *p = &run->program[s];
+        *p = (struct program){.text = text, .length = length, .number = word >> 8 | 1};
+        p->dies = word % 32 == 0 ? length / 2 : SIZE_MAX;
+        p->answer.done = true;
+        p->next = cw_time_add(run->at, CW_MS((int64_t)(word >> 8) % 20));
+        return;
+    }
     snprintf(name, sizeof name, "in%u", run->number);
     stream_disk_put(&disks[s], name, text, length);
     free(text);
+}
+
+/* ---- Programs that feed ------------------------------------------------------------------------------------------ */
+
+static void end_program(struct program *p)
+{
+    free(p->text);
+    p->text = NULL;
+}
+
+/*
+ * The next piece goes to the server, as soon as it has room; its end; then what has become of it is asked. Nobody waits
+ * for a run that has ended.
+ */
+static void feed(struct world *w, const struct run *run, cw_server s, struct program *p)
+{
+    static char text[4][2 * FED];
+    const char *const words[] = {"feed", text[0], "keep_ms=300", text[1], text[2], text[3], "end=1"};
+    const struct fake_result *r = &p->answer;
+    bool first = p->sink.context == NULL;
+    if (p->sent >= p->dies || !run->started || run->result.done ||
+        (!first && (r->rc != 0 || fake_int(r, 0, "done") != 0))) {
+        end_program(p);
+        return;
+    }
+    size_t most = p->length < p->dies ? p->length : p->dies, left = most - p->sent;
+    size_t length = !first && fake_int(r, 0, "taken") == 0 ? 0 : left < FED ? left : FED;
+    p->ended = p->ended || p->sent + length == p->length;
+    snprintf(text[0], sizeof *text, "f%u", run->number);
+    memcpy(text[1], "data=", 5);
+    base64_encode((const uint8_t *)p->text + p->sent, length, text[1] + 5);
+    snprintf(text[2], sizeof *text, "feeder=%" PRIu64, p->number);
+    snprintf(text[3], sizeof *text, "at=%zu", p->sent);
+    p->sent += length;
+    p->sink =
+        (struct node_request_sink){&p->answer, fake_result_row, fake_result_int, fake_result_text, fake_result_done};
+    fake_result_init(&p->answer);
+    if (world_command(w, s, "aggregate", p->ended ? 7 : 6, words, &p->sink) != 0) {
+        end_program(p); /* the server is gone */
+    }
+}
+
+static void feed_all(struct world *w)
+{
+    for (unsigned i = 0; i < run_count; i++) {
+        for (cw_server s = 0; s < SERVERS_MOST && runs[i].fed; s++) {
+            struct program *p = &runs[i].program[s];
+            if (p->text != NULL && p->answer.done && !cw_time_before(world_now(w), p->next)) {
+                feed(w, &runs[i], s, p);
+            }
+        }
+    }
 }
 
 /* ---- The judge --------------------------------------------------------------------------------------------------- */
@@ -218,13 +296,19 @@ static void compare(const struct run *run, uint64_t set, uint64_t files)
     free(is);
 }
 
-/* The servers of rows with that state. */
-static uint64_t servers_of_state(const struct fake_result *r, const struct torus *torus, const char *state)
+/* Who feeds has died, or did not come. */
+static bool is_of_feed(int64_t status)
+{
+    return status == -EPIPE || status == -ENOTCONN;
+}
+
+/* The servers of rows with that state. there: only those that are not gone themselves. */
+static uint64_t servers_of_state(const struct fake_result *r, const struct torus *torus, const char *state, bool there)
 {
     uint64_t set = 0;
     for (unsigned row = 1; row < r->rows && fake_has(r, row, "server"); row++) {
         unsigned x, y, z;
-        if (strcmp(fake_text(r, row, "state"), state) == 0 &&
+        if (strcmp(fake_text(r, row, "state"), state) == 0 && (!there || is_of_feed(fake_int(r, row, "status"))) &&
             sscanf(fake_text(r, row, "server"), "%u,%u,%u", &x, &y, &z) == 3) {
             set |= UINT64_C(1) << torus_id(torus, (cw_coord){(uint8_t)x, (uint8_t)y, (uint8_t)z});
         }
@@ -235,7 +319,8 @@ static uint64_t servers_of_state(const struct fake_result *r, const struct torus
 /* Compares all that was written. */
 static void compare_files(const struct run *run, const struct torus *torus, uint64_t counted)
 {
-    uint64_t bare = servers_of_state(&run->result, torus, "no result"), gone = run->members & ~counted;
+    uint64_t bare = servers_of_state(&run->result, torus, "no result", false);
+    uint64_t gone = run->members & ~counted & ~servers_of_state(&run->result, torus, "not counted", true);
     uint64_t files = run->writers & ~bare;
     for (cw_server s = 0; s < SERVERS_MOST && run->to == TO_ALL; s++) {
         if (files & ~gone & UINT64_C(1) << s) {
@@ -273,15 +358,27 @@ static bool is_deadly(uint64_t seed)
 }
 
 /* Ends that a fault explains; everything else is a mistake of ours. */
-static bool is_fault(int rc)
+static bool is_fault(const struct run *run, int rc)
 {
+    if (run->fed && is_of_feed(rc)) {
+        return true;
+    }
     return rc == -ECONNRESET || rc == -ETIMEDOUT || rc == -ENETUNREACH || rc == -ECANCELED || rc == -ESTALE;
+}
+
+static bool a_program_dies(const struct run *run)
+{
+    bool dies = false;
+    for (cw_server s = 0; s < SERVERS_MOST && run->fed; s++) {
+        dies = dies || ((run->members >> s & 1) != 0 && run->program[s].dies != SIZE_MAX);
+    }
+    return dies;
 }
 
 static void judge(const struct run *run, const struct torus *torus, uint64_t seed)
 {
     const struct fake_result *r = &run->result;
-    bool calm = seed % 16 == 2, lossy = seed % 32 == 18;
+    bool calm = seed % 16 == 2, lossy = seed % 32 == 18, dies = a_program_dies(run);
     if (!run->started) {
         return;
     }
@@ -293,19 +390,21 @@ static void judge(const struct run *run, const struct torus *torus, uint64_t see
     if (r->rc != 0) {
         ledger->failed++;
         /* Deaths are noticed long before the limit. */
-        if (!is_fault(r->rc) || (is_deadly(seed) && r->rc == -ETIMEDOUT) || (calm && run->cancel.ns == INT64_MAX)) {
+        if (!is_fault(run, r->rc) || (is_deadly(seed) && r->rc == -ETIMEDOUT) ||
+            (calm && run->cancel.ns == INT64_MAX && !dies)) {
             WRONG("ends", "run %u ended with %d: %s", run->number, r->rc,
                   fake_has(r, 0, "error") ? fake_text(r, 0, "error") : "");
         }
         look_for_files(run);
         return;
     }
-    uint64_t counted = run->members & ~servers_of_state(r, torus, "not counted");
+    uint64_t counted = run->members & ~servers_of_state(r, torus, "not counted", false);
     int64_t attempts = fake_int(r, 0, "attempts");
     ledger->succeeded++;
     ledger->again += attempts > 1;
     ledger->fewer += counted != run->members;
-    if ((counted != run->members && (!run->without || calm)) || (calm && !lossy && attempts != 1)) {
+    ledger->fed += run->fed;
+    if ((counted != run->members && (!run->without || (calm && !dies))) || (calm && !lossy && attempts != 1)) {
         WRONG("named", "run %u names %#llx of %#llx, after %d attempts", run->number, (unsigned long long)counted,
               (unsigned long long)run->members, (int)attempts);
     }
@@ -353,6 +452,8 @@ static void draw_runs(const struct torus *torus, uint64_t seed, cw_time from, cw
         }
         run->to = (enum to)prng_below(&random, TOS);
         run->path = (unsigned)(prng_mix(run->seed, 7) % 3);
+        run->fed = prng_mix(run->seed, 8) % 4 == 0;
+        run->program = run->fed ? calloc(SERVERS_MOST, sizeof *run->program) : NULL;
         uint64_t share = 1 + prng_below(&random, 4);
         for (cw_server s = 0; s < torus->servers; s++) {
             bool member = prng_below(&random, 4) < share || (s == torus->servers - 1 && run->members == 0);
@@ -416,7 +517,7 @@ static void order(struct world *w, struct run *run)
     if (run->to >= TO_EACH) {
         snprintf(text[n++], sizeof *text, "to=%s:out%u", run->to == TO_EACH ? "each" : "all", run->number);
     }
-    snprintf(text[n++], sizeof *text, "from=in%u", run->number);
+    snprintf(text[n++], sizeof *text, run->fed ? "from=feed:f%u" : "from=in%u", run->number);
     snprintf(text[n++], sizeof *text, "map=%s", kinds[run->kind].map);
     snprintf(text[n++], sizeof *text, "combine=%s", kinds[run->kind].combine);
     snprintf(text[n++], sizeof *text, "partitions=%u", run->partitions);
@@ -449,9 +550,10 @@ static void cancel(struct world *w, struct run *run)
     }
 }
 
-/* Orders and cancels what is due. */
+/* Orders and cancels what is due, and lets programs go on. */
 static void look_at_clock(struct world *w)
 {
+    feed_all(w);
     for (unsigned i = 0; i < run_count; i++) {
         struct run *run = &runs[i];
         if (!run->started && run->result.rows == 0 && !cw_time_before(world_now(w), run->at)) {
@@ -479,7 +581,8 @@ static int run_for(struct world *w, cw_span span)
 
 static void look_at_rest(struct world *w, cw_server s)
 {
-    static const char *const names[] = {"sorted_tasks", "sorted_vertices", "sorted_roots", "sorted_memory_bytes"};
+    static const char *const names[] = {"sorted_tasks", "sorted_vertices", "sorted_roots", "sorted_memory_bytes",
+                                        "sorted_feeds"};
     static struct fake_result r;
     struct node_request_sink sink = {&r, fake_result_row, fake_result_int, fake_result_text, fake_result_done};
     const char *const words[] = {"totals"};
@@ -621,6 +724,12 @@ static void run_world(uint64_t seed)
         }
     }
     world_close(w);
+    for (unsigned i = 0; i < run_count; i++) {
+        for (cw_server s = 0; s < SERVERS_MOST && runs[i].fed; s++) {
+            end_program(&runs[i].program[s]);
+        }
+        free(runs[i].program);
+    }
     fault_plan_free(&plan);
     for (cw_server s = 0; s < SERVERS_MOST; s++) {
         stream_disk_close(&disks[s]);
@@ -639,8 +748,8 @@ static void add(void)
 
 static void say(void)
 {
-    printf("%u runs, %u succeeded, %u failed; results after several attempts %u, without some %u", ledger->ordered,
-           ledger->succeeded, ledger->failed, ledger->again, ledger->fewer);
+    printf("%u runs, %u succeeded, %u failed; results after several attempts %u, without some %u; fed %u",
+           ledger->ordered, ledger->succeeded, ledger->failed, ledger->again, ledger->fewer, ledger->fed);
 }
 
 int main(int argc, char **argv)

@@ -109,6 +109,11 @@ class Run(cwsim_kit.Case):
         self.assertRegex(done.stderr, r"^ *200000\.000 us +1,0,0 +error careless: "
                          "cw_packet_free: the packet is not in the service's hands")
         self.assertIn(plain["digest"], done.stdout)
+        self.write(f"torus 2x1x1\nservice {cwsim_kit.OPTIONS.module}\n"
+                   "at 200ms tell 1,0,0 careless write-late\nend 400ms\n")
+        done = self.cwsim("run --quiet --json", self.path)
+        self.assertRegex(done.stderr, r"^ *30[0-9]{4}\.[0-9]{3} us +1,0,0 +error careless: cw_packet_free: somebody "
+                         "wrote to the packet afterwards, at byte 5 of 8: it was nobody's any more\n$")
 
     def test_a_service_in_a_circle(self):
         """It ends the run, by its name, and does not go on for ever at one instant."""
@@ -142,6 +147,14 @@ class Run(cwsim_kit.Case):
             said = self.cwsim(f"run {check}", self.path, code=2).stderr.splitlines()
             self.assertEqual([line.split(": ")[0] for line in said], [f"{self.path}:5", f"{self.path}:6"])
         self.assertEqual(done.stdout, "")
+
+    def test_a_module_that_is_not_there(self):
+        self.write("torus 2x1x1\nservice ./nope.so\nservice /nowhere/other.so\nend 10ms\n")
+        said = self.cwsim("run --quiet", self.path, code=2).stderr.splitlines()
+        self.assertEqual(len(said), 2, said)
+        for line, name, text in zip((2, 3), ("./nope.so", "/nowhere/other.so"), said):
+            self.assertTrue(text.startswith(f"{self.path}:{line}: service: {name}: "), text)
+            self.assertIn("No such file or directory", text)
 
     def test_capture(self):
         self.write(SMALL)

@@ -79,7 +79,7 @@ START_TEST(mistakes_have_lines)
         {"a", 1, "a has no value"},
         {"\n\na =\n", 3, "a has no value"},
         {"a = 1 2", 1, "expected ; or the end of the line after a value, found '2'"},
-        {"a = \"x", 1, "this text is not ended by \""},
+        {"a = \"x", 1, "the text \"x is not ended by \""},
         {"a {\n b = 1\n", 1, "this section is not ended by }"},
         {"a = 1\n}", 2, "a } that ends nothing"},
         {"a = [1, 2]", 1, "a: lists are not read here"},
@@ -142,7 +142,15 @@ START_TEST(all_mistakes_are_told)
          "1: this section is not ended by }; it seems to be missing before line 3\n",
          "l{x=1;}m=3;"},
         {"a {\nb {\nc = 1\n}\n", "1: this section is not ended by }\n", "a{b{c=1;}}"}, /* nobody knows which */
-        {"a = 'x\nb = \"y", "1: this text is not ended by '\n2: this text is not ended by \"\n", ""},
+        /* a quote that is not closed ends where its value was meant to end */
+        {"a = 'x\nb = \"y", "1: the text 'x is not ended by '\n2: the text \"y is not ended by \"\n", "a=x;b=y;"},
+        {"s { a = \"e 1 ; }\nb = 2", "1: the text \"e 1 is not ended by \"\n", "s{a=e 1;}b=2;"},
+        {"s { \"+x { a = 1 }\n c = \"3 # d\n}\nb = 2",
+         "1: the text \"+x is not ended by \"\n2: the text \"3 is not ended by \"\n", "s{+x{a=1;}c=3;}b=2;"},
+        {"s { a = \"e1; b = \"f\"; }\nt \"u { v = 2 }",
+         "1: the text \"e1 is not ended by \"\n2: the text \"u is not ended by \"\n", "s{a=e1;b=f;}t(u){v=2;}"},
+        {"\"a = \"1\"; b = 2", "1: the text \"a is not ended by \"\n", "a=1;b=2;"},
+        {"a = \"b;c\" d", "1: expected ; or the end of the line after a value, found 'd'\n", "a=b;c;"},
         {"x =\n/* y", "1: x has no value\n2: this comment is not ended by */\n", ""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -41,7 +41,7 @@ START_TEST(texts)
     } bad[] = {{"", "expected a value, found the end of the file"},
                {"\n", "expected a value, found the end of the line"},
                {"{", "expected a value, found '{'"},
-               {"\"a\n", "this text is not ended by \""},
+               {"\"a\n", "the text \"a is not ended by \""},
                {"\"\\x\"", "a \\ in a text is followed by n, t, \\, / or a quote"},
                {"\"\001\"", "a text holds no control characters"}};
     const char *value;

@@ -148,6 +148,39 @@ START_TEST(the_estimate_slides)
 }
 END_TEST
 
+/*
+ * What is older than a change of the cable's state is forgotten, so that both ends tell the rate of now, though one of
+ * them is told of fewer hellos; and a steady rate, however high, is never taken for a change.
+ */
+START_TEST(the_two_ends_tell_the_rate_of_now)
+{
+    static const uint32_t after[] = {200000, 0, 100000, 500000, 0};
+    unsigned forgotten = 0;
+    for (unsigned seed = 0; seed < 20; seed++) {
+        struct dice d = {seed};
+        struct end a = {0}, b = {0};
+        for (unsigned r = 0; r < 5; r++) {
+            unsigned hellos = 2 * LOSS_PARTS * LOSS_PART, last = 0;
+            for (unsigned k = 0; k < hellos; k++) {
+                say(&a, MINE, &b, THEIRS, &d, after[r]);
+                say(&b, THEIRS, &a, MINE, &d, 0);
+                bool settled = k >= 4 * LOSS_PART && b.loss.in.parts == LOSS_PARTS;
+                forgotten += settled && last > b.loss.in.parts;
+                last = b.loss.in.parts;
+                if (k == 4 * LOSS_PART) { /* half of the window: it would hold the old state by half */
+                    uint64_t in = (uint64_t)loss_ppm(&b.loss.in), out = (uint64_t)loss_ppm(&a.loss.out);
+                    ck_assert_msg(near(in, after[r], 5000 + after[r] / 4), "%u: %u", after[r], (unsigned)in);
+                    ck_assert_msg(near(out, in, 15000 + in / 8), "%u: %u and %u", after[r], (unsigned)in,
+                                  (unsigned)out);
+                }
+            }
+            ck_assert(b.loss.in.bad == (after[r] != 0) && a.loss.out.bad == (after[r] != 0));
+        }
+    }
+    ck_assert_uint_eq(forgotten, 0);
+}
+END_TEST
+
 /* Bad from 1 % on, and good again below 0.5 %; told once each. */
 START_TEST(bad_has_hysteresis)
 {
@@ -196,9 +229,14 @@ START_TEST(any_numbers)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(what_comes_is_not_lost),     SUITE_TEST(a_gap_is_a_loss),
-    SUITE_TEST(late_and_twice_is_not_lost), SUITE_TEST(a_jump_begins_anew),
-    SUITE_TEST(both_ends_count_the_truth),  SUITE_TEST(the_estimate_slides),
-    SUITE_TEST(bad_has_hysteresis),         SUITE_TEST(any_numbers),
+    SUITE_TEST(what_comes_is_not_lost),
+    SUITE_TEST(a_gap_is_a_loss),
+    SUITE_TEST(late_and_twice_is_not_lost),
+    SUITE_TEST(a_jump_begins_anew),
+    SUITE_TEST(the_two_ends_tell_the_rate_of_now),
+    SUITE_TEST(both_ends_count_the_truth),
+    SUITE_TEST(the_estimate_slides),
+    SUITE_TEST(bad_has_hysteresis),
+    SUITE_TEST(any_numbers),
 };
 SUITE_MAIN("loss", tests)

@@ -6,6 +6,7 @@
  *   give-up        calls abort(3)
  *   hold MS        keeps the server's thread for so long, asleep
  *   free-twice     frees one packet twice
+ *   write-late     writes to a packet that it has freed
  *   circle         starts a timer of no time, for ever
  *   loop           does not return, and never sleeps
  */
@@ -63,6 +64,13 @@ static int careless_command(cw_svc *s, void *state, cw_request *r, int argc, con
         cw_packet_free(s, p);
         return 0;
     }
+    if (argc == 1 && strcmp(argv[0], "write-late") == 0) {
+        cw_packet *p = cw_packet_new(s, 8);
+        volatile uint8_t *data = cw_packet_data(p, NULL);
+        cw_packet_free(s, p);
+        data[5] = 1;
+        return 0;
+    }
     if (argc == 1 && strcmp(argv[0], "circle") == 0) {
         circle(s, state, NULL);
         return 0;
@@ -72,7 +80,7 @@ static int careless_command(cw_svc *s, void *state, cw_request *r, int argc, con
             /* as a list whose end is missing */
         }
     }
-    cw_request_text(r, "error", "commands are crash, give-up, hold MS, free-twice, circle, loop");
+    cw_request_text(r, "error", "commands are crash, give-up, hold MS, free-twice, write-late, circle, loop");
     return -EINVAL;
 }
 
@@ -81,6 +89,7 @@ static const cw_command commands[] = {
     {"give-up", NULL, "call abort(3)"},
     {"hold", "MS", NULL},
     {"free-twice", "", "free a packet twice"},
+    {"write-late", "", "write to a packet that is freed"},
     {"circle", "", "start a timer of no time, for ever"},
     {"loop", "", "do not return"},
     {NULL, NULL, NULL},

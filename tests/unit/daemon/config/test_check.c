@@ -102,5 +102,29 @@ START_TEST(what_does_not_fit)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(what_does_not_fit)};
+/* One mistake, one sentence: what follows from it is not told. */
+START_TEST(one_mistake_is_one_sentence)
+{
+    static const struct {
+        const char *text, *said;
+    } rows[] = {
+        {"torsu { dims = 3x3x3; coordinate = '0,0,0' }\n", "c:1: torsu: no such key at the top; did you mean torus?"},
+        {"torus { dims = '3x3x3; coordinate = '0,0,0' }\n", "c:1: the text '3x3x3 is not ended by '"},
+        {"torus { dims = 3x3x3; coordinate = '0,0,0 }\n", "c:1: the text '0,0,0 is not ended by '"},
+        {TORUS "links { \"+x\" { shim = raw; interface = \"eth1; }\n}\n", "c:2: the text \"eth1 is not ended by \""},
+        {TORUS "links {\n\"+x { shim = raw; interface = \"eth1\"; }\n}\n", "c:3: the text \"+x is not ended by \""},
+        {TORUS "state_dir = \"/tmp;\ncluster = 1\n", "c:2: the text \"/tmp is not ended by \""},
+        {TORUS "log { level = \"loud; }\n", "c:2: the text \"loud is not ended by \""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct daemon_config c;
+        struct said said;
+        (void)!try_config(rows[i].text, &c, &said);
+        ck_assert_msg(said.count == 1 && was_said(&said, rows[i].said), "%s\nsaid %u: %s; %s", rows[i].text, said.count,
+                      said.text[0], said.count > 1 ? said.text[1] : "");
+    }
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(what_does_not_fit), SUITE_TEST(one_mistake_is_one_sentence)};
 SUITE_MAIN("config_check", tests)

@@ -312,6 +312,41 @@ START_TEST(a_neighbour_that_begins_anew)
 }
 END_TEST
 
+/* The cable was pulled, and lost the link once more; besides, the neighbour was killed: both are said. */
+START_TEST(a_cable_and_a_restart)
+{
+    struct doctor d = begin(cube);
+    fall_once(&d, CW_LINK_XM, 0, LIFE, LIFE, FALLS_CARRIER);
+    fall_once(&d, CW_LINK_XM, 900, LIFE, LIFE, FALLS_SILENT);
+    fall_once(&d, CW_LINK_XM, 1800, LIFE, 2 * (uint64_t)FENCED, FALLS_SILENT);
+    ck_assert_uint_eq(look(&d), 1);
+    expect("the link -x to 2,0,0 went down 2 times lately, and is up now: the cable is bad, for 2,0,0 lived on; once "
+           "more it went down since 2,0,0 was started again (its daemon was killed or crashed)");
+    d = begin(cube);
+    fall_once(&d, CW_LINK_XM, 0, LIFE, LIFE, FALLS_CARRIER);
+    fall_once(&d, CW_LINK_XM, 1800, LIFE, 2 * (uint64_t)FENCED, FALLS_SILENT);
+    ck_assert_uint_eq(look(&d), 0); /* once each: nothing is wrong */
+}
+END_TEST
+
+/* Nothing was heard over this link since, and the view knows by other ways that the neighbour is in another life. */
+START_TEST(a_life_that_others_tell_of)
+{
+    struct doctor d = begin("torus { dims = 3x1x1; coordinate = all } timers { hello = 10ms; dead = 50ms }");
+    ck_assert_uint_eq(doctor_life(&d, CW_LINK_XM), LIFE); /* heard here */
+    town_settle(h, 3);
+    d.info[CW_LINK_XM].heard.incarnation = 0;
+    fall_once(&d, CW_LINK_XM, 0, 0, 0, FALLS_CARRIER);
+    falls_up(&host_pump_server(d.s)->viewlog.falls[CW_LINK_XM], 0);
+    fall_once(&d, CW_LINK_XM, 900, 0, 0, FALLS_SILENT);
+    d.info[CW_LINK_XM].committed = false;
+    d.info[CW_LINK_XM].state = "damped";
+    ck_assert_uint_ge(doctor_life(&d, CW_LINK_XM), LIFE);
+    ck_assert_uint_eq(look(&d), 0);
+    ck_assert_ptr_null(rows_said_find(&said, "cause=flapping"));
+}
+END_TEST
+
 /* The same process goes on, with the next incarnation: it was not killed. */
 START_TEST(a_neighbour_that_counted_itself_out)
 {
@@ -321,6 +356,13 @@ START_TEST(a_neighbour_that_counted_itself_out)
     ck_assert_uint_eq(look(&d), 1);
     expect("cause=stalls link=+x expected=1,0,0");
     expect("1,0,0 was lost 2 times lately, and came back by itself: it stood still, or nobody heard it");
+    d = begin(cube);
+    fall_once(&d, CW_LINK_XP, 0, LIFE, LIFE + 1, FALLS_SILENT);
+    fall_once(&d, CW_LINK_XP, 900, LIFE + 1, LIFE + 2, FALLS_SILENT);
+    fall_once(&d, CW_LINK_XP, 1800, LIFE + 2, FENCED, FALLS_SILENT);
+    ck_assert_uint_eq(look(&d), 1);
+    expect("1,0,0 was lost 2 times lately, and came back by itself (once more its daemon was killed or crashed, and "
+           "started again): it stood still");
 }
 END_TEST
 
@@ -447,6 +489,8 @@ static const struct suite_test tests[] = {
     SUITE_TEST(what_a_stall_does_not_explain),
     SUITE_TEST(one_cable_that_is_bad),
     SUITE_TEST(a_neighbour_that_begins_anew),
+    SUITE_TEST(a_cable_and_a_restart),
+    SUITE_TEST(a_life_that_others_tell_of),
     SUITE_TEST(a_neighbour_that_counted_itself_out),
     SUITE_TEST(two_links_at_one_moment),
     SUITE_TEST(a_death_is_counted_once),

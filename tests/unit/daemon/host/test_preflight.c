@@ -216,6 +216,11 @@ START_TEST(folders_that_are_made_are_no_mistake)
                               "control { socket = /tmp/cw-preflight-made/a/b/s }\n",
                               &said);
     ck_assert_msg(p.mistakes == 0, "%s", said.text[0]);
+    expect(&said, "F:1: warning: state_dir: /tmp/cw-preflight-made: there is no such folder; the start makes it, and "
+                  "leaves it there");
+    expect(&said, "F:2: warning: control.socket: /tmp/cw-preflight-made/a/b: there is no such folder; the start makes "
+                  "it, and leaves it there");
+    ck_assert_uint_eq(p.warnings, 2);
     ck_assert_int_ne(access("/tmp/cw-preflight-made", F_OK), 0);
 }
 END_TEST

@@ -430,6 +430,8 @@ START_TEST(a_disk_that_is_full)
     begin(BYTES);
     kit.disk.room = BYTES - 1;
     ck_assert_int_eq(open_it(PIECE, 5), -ENOSPC);
+    ck_assert_ptr_nonnull(strstr(kit.s->logged, "file image cannot be put into "));
+    ck_assert_ptr_nonnull(strstr(kit.s->logged, ": its disk is full"));
     file_part_abandon(part);
     ck_assert(file_part_is_over(part));
     file_part_close(part);

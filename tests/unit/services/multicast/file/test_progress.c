@@ -51,7 +51,7 @@ START_TEST(words)
 {
     ck_assert_str_eq(file_state_word(FILE_PART_OPENING), "opening");
     ck_assert_str_eq(file_state_word(FILE_PART_OVER), "over");
-    ck_assert_str_eq(file_reason(-ENOSPC), "its disk is full");
+    ck_assert_str_eq(file_reason(-ENOSPC), "its disk is full (cwctl events there names the folder)");
     ck_assert_ptr_nonnull(strstr(file_reason(-EOPNOTSUPP), "folder"));
     ck_assert_str_eq(file_reason(-EXDEV), strerror(EXDEV));
 }

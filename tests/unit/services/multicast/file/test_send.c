@@ -72,7 +72,7 @@ START_TEST(to_some_and_how_it_ended)
     ck_assert_int_eq(fake_int(&r, 0, "sent_bytes"), 1000);
     ck_assert_str_eq(fake_text(&r, 1, "state"), "complete");
     ck_assert_str_eq(fake_text(&r, 2, "server"), "0,1,2");
-    ck_assert_str_eq(fake_text(&r, 2, "reason"), "its disk is full");
+    ck_assert_str_eq(fake_text(&r, 2, "reason"), "its disk is full (cwctl events there names the folder)");
     end();
 }
 END_TEST

@@ -102,7 +102,8 @@ START_TEST(words)
     uint64_t id;
     store_entry_encode(4, 77, entries);
     store_entry_encode(5, 78, entries + STORE_ENTRY_BYTES);
-    struct store_word out, w = {.kind = STORE_WORD_RECORD, .of = {9, "memory", 3}, .entries = entries, .count = 2};
+    struct store_word out,
+        w = {.kind = STORE_WORD_RECORD, .of = {.id = 9, .name = "memory", .copies = 3}, .entries = entries, .count = 2};
     store_word_encode(&w, bytes);
     ck_assert(store_word_decode(bytes, store_word_size(&w), &out));
     ck_assert_str_eq(out.of.name, "memory");

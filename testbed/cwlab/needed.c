@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "testbed/cwlab/needed.h"
+
+#include "testbed/cwlab/command.h"
+
+#include <string.h>
+
+/* A daemon's longest wait may be an old one, but it has waited again within this. */
+static const cw_span lately = CW_SEC(30), patience = CW_MS(5000);
+
+void needed_note(struct needed *n, const struct lab *lab, const char *name, const struct converge_view *view,
+                 bool paused)
+{
+    struct lab now = *lab;
+    lab_set_timers(&now, lab->fast, lab->scale);
+    n->asked++;
+    /* A service that holds its thread, and cwlab pause, keep a daemon waiting, too: no timers help against those. */
+    bool others = paused || view->hold_longest.ns * 2 >= view->stall_longest.ns;
+    bool lost = view->stall_longest.ns >= now.timers.dead.ns - now.timers.hello.ns;
+    if (view->stalls == 0 || others || !lost || view->stall_ago.ns > lately.ns) {
+        return;
+    }
+    n->late++;
+    if (view->stall_longest.ns > n->longest.ns) {
+        n->longest = view->stall_longest;
+        snprintf(n->latest, sizeof n->latest, "%s", name);
+    }
+}
+
+struct round {
+    struct needed *n;
+    const struct lab *lab;
+};
+
+static void add_service(void *context, const struct message *row)
+{
+    const struct round *round = context;
+    const char *file = message_get_text(row, "file", ""), *name = message_get_text(row, "service", "");
+    round->n->modules += file[0] != '\0' && strcmp(file, round->lab->witness) != 0;
+    round->n->stores += strcmp(name, LAB_STORE) == 0;
+}
+
+static void add_cache(void *context, const struct message *row)
+{
+    const struct round *round = context;
+    round->n->values += (unsigned)message_get_integer(row, "values", 0);
+}
+
+static void add_file(void *context, const struct message *row)
+{
+    const struct round *round = context;
+    round->n->files += strcmp(message_get_text(row, "what", ""), "going") == 0 &&
+                       strcmp(message_get_text(row, "state", ""), "done") != 0;
+}
+
+static void ask(struct round *round, cw_server s, const char *what, int argc, const char *const *argv,
+                void (*row)(void *context, const struct message *row))
+{
+    char why[PEER_WHY];
+    (void)command_daemon(round->lab, s, peer_request(what, argc, argv), patience, row, round, why);
+}
+
+static void add_daemon(void *context, const struct message *row)
+{
+    static const char *const stats[] = {"kvcache", "stats"};
+    struct round *round = context;
+    const char *name = message_get_text(row, "server", ""), *state = message_get_text(row, "state", "");
+    struct converge_view view;
+    cw_coord c;
+    round->n->paused += strcmp(state, "paused") == 0;
+    if (strcmp(state, "running") != 0 || torus_parse(&round->lab->torus, name, strlen(name), &c) < 0) {
+        return;
+    }
+    cw_server s = torus_id(&round->lab->torus, c);
+    if (converge_ask(round->lab, s, &view) == 0 || view.reachable > 0) {
+        needed_note(round->n, round->lab, name, &view, message_has(row, "paused_ns"));
+        ask(round, s, "services", 0, NULL, add_service);
+        ask(round, s, "service", 2, stats, add_cache);
+        ask(round, s, "file-status", 0, NULL, add_file);
+    }
+}
+
+bool needed_look(struct needed *n, const struct lab *lab)
+{
+    char path[LAB_PATH], why[PEER_WHY];
+    struct round round = {n, lab};
+    struct peer p;
+    if (peer_open(&p, lab_path(lab, "keeper", ".sock", path)) < 0) {
+        return false;
+    }
+    int rc = peer_ask(&p, peer_request("status", 0, NULL), patience, add_daemon, &round, why);
+    peer_close(&p);
+    return rc >= 0;
+}
+
+enum needed_verdict needed_judge(const struct needed *n, const struct lab *lab, uint64_t scale)
+{
+    /* Less than twice is no change: the queue of a machine is never the same twice. */
+    if (n->late == 0 || n->paused > 0 || scale < 2 * lab->scale) {
+        return NEEDED_NOT;
+    }
+    return n->values + n->files + n->modules + n->stores > 0 ? NEEDED_HELD : NEEDED_NOW;
+}
+
+char *needed_why(const struct needed *n, char out[static LAB_REASON])
+{
+    snprintf(out, LAB_REASON, "%u of %u daemons did not run when due, for up to %.0f ms (%s)", n->late, n->asked,
+             (double)n->longest.ns / 1e6, n->latest);
+    return out;
+}
+
+/* Adds words, behind a number if there are several of one kind. */
+static void add_kept(char *out, unsigned count, const char *one, const char *many)
+{
+    size_t used = strlen(out);
+    const char *comma = used > 0 ? ", " : "";
+    if (count == 1 || (count > 1 && many == NULL)) {
+        snprintf(out + used, LAB_REASON - used, "%s%s", comma, one);
+    } else if (count > 1) {
+        snprintf(out + used, LAB_REASON - used, "%s%u %s", comma, count, many);
+    }
+}
+
+char *needed_kept(const struct needed *n, char out[static LAB_REASON])
+{
+    out[0] = '\0';
+    add_kept(out, n->values, "a cached value", "cached values");
+    add_kept(out, n->files, "a file under way", "files under way");
+    add_kept(out, n->modules, "what loaded services hold", NULL);
+    add_kept(out, n->stores, "what the store holds", NULL);
+    return out;
+}

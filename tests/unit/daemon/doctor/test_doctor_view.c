@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_doctor_view.c - who is away with all neighbours is told of once, and that too few servers are in view. */
+#include "daemon/doctor/doctor_view.h"
+
+#include "daemon/host/internal.h"
+#include "daemon_town.h"
+#include "rows_said.h"
+#include "suite.h"
+
+static struct rows_said said;
+
+static void look(struct host *h, unsigned server)
+{
+    const struct rows_reader reader = rows_said_reader(&said);
+    (void)doctor_look(host_server(h, server), &reader);
+}
+
+static void turn(struct host *h, unsigned times)
+{
+    for (unsigned i = 0; i < times; i++) {
+        host_turn(h, CW_MS(1));
+    }
+}
+
+/* A server that is away with all its neighbours is told of once, by the first of those that are left. */
+START_TEST(who_is_away_with_its_neighbours)
+{
+    static const cw_server around[] = {1, 3, 5, 7};
+    for (unsigned leaves = 0; leaves < 2; leaves++) {
+        struct host *h = town_open("torus { dims = 3x3x1; coordinate = all }");
+        town_settle(h, 9);
+        if (leaves) {
+            ls_leave(node_linkstate(host_server(h, 4)->node), host_now(h));
+        } else {
+            ck_assert_int_eq(host_fail(host_server(h, 4)), 0);
+        }
+        for (unsigned i = 0; i < 2000 && town_reach(h, 0) != 8; i++) {
+            turn(h, 1);
+        }
+        for (unsigned i = 0; i < 4; i++) {
+            ck_assert_int_eq(host_fail(host_server(h, around[i])), 0);
+        }
+        for (unsigned i = 0; i < 2000 && (town_reach(h, 0) != 4 || town_reach(h, 2) != 4); i++) {
+            turn(h, 1);
+        }
+        look(h, 0);
+        const char *row = rows_said_find(&said, leaves ? "cause=left text=1,1,0 left in order"
+                                                       : "cause=unreached text=1,1,0 is not reached: none of its "
+                                                         "neighbours is in view, so nobody can say whether it runs");
+        ck_assert_ptr_nonnull(row);
+        ck_assert_ptr_nonnull(strstr(row, "expected=1,1,0"));
+        ck_assert_ptr_nonnull(strstr(row, leaves ? "do=on 1,1,0: systemctl start cubewayd"
+                                                 : "do=on 1,1,0: cwctl doctor; or start a neighbour first"));
+        look(h, 2);
+        ck_assert_ptr_null(rows_said_find(&said, "expected=1,1,0"));
+        host_close(h);
+    }
+}
+END_TEST
+
+START_TEST(no_majority)
+{
+    struct host *h = town_open("torus { dims = 3x3x1; coordinate = all }");
+    town_settle(h, 9);
+    for (unsigned i = 3; i < 8; i++) {
+        ck_assert_int_eq(host_fail(host_server(h, i)), 0);
+    }
+    for (unsigned i = 0; i < 2000 && town_reach(h, 0) != 4; i++) {
+        turn(h, 1);
+    }
+    look(h, 0);
+    ck_assert_ptr_nonnull(rows_said_find(&said, "severity=1 cause=no-majority text=4 of 9 servers are in view"));
+    ck_assert_ptr_nonnull(rows_said_find(&said, "do=start 1 of the others again (systemctl start cubewayd on "));
+    host_close(h);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(who_is_away_with_its_neighbours), SUITE_TEST(no_majority)};
+SUITE_MAIN("doctor_view", tests)

@@ -132,17 +132,30 @@ static void note_saved(struct store *s, struct store_shard *shard)
     shard->saved_ticket = journal_put_last(s->journal);
 }
 
+void store_durable_shard(struct store *s, struct store_shard *shard)
+{
+    uint8_t bytes[STORE_FOUND_SHARD_MOST];
+    if (s->of.disk) {
+        size_t size = store_found_shard(shard, bytes);
+        const cw_key key = store_found_key(shard->number);
+        journal_put(s->journal, STORE_FOUND_SHARD, &key, 0, NULL, 0, bytes, size);
+        note_saved(s, shard);
+    }
+}
+
 void store_durable_promise(struct store *s, struct store_shard *shard)
 {
-    const struct store_acceptor *a = &shard->acceptor;
-    uint8_t bytes[STORE_FOUND_SHARD];
-    if (!s->of.disk || store_ballot_compare(shard->saved, a->promised) == 0) {
-        return;
+    if (s->of.disk && store_ballot_compare(shard->saved, shard->acceptor.promised) != 0) {
+        store_durable_shard(s, shard);
     }
-    store_found_shard(shard, bytes);
-    const cw_key key = store_found_key(shard->number);
-    journal_put(s->journal, STORE_FOUND_SHARD_KIND, &key, 0, NULL, 0, bytes, sizeof bytes);
-    note_saved(s, shard);
+}
+
+void store_durable_drop(struct store *s, const struct store_name *name)
+{
+    if (s->of.disk) {
+        const cw_key key = store_places_record(name);
+        journal_drop(s->journal, STORE_FOUND_REGISTER, &key, name->job, name->bytes, name->length);
+    }
 }
 
 /* The register tells of the promise too, when it is of the ballot that was promised. */
@@ -229,8 +242,8 @@ static void on_died(void *arg)
     }
     s->health = STORE_DEAD;
     for (unsigned i = 0; i < s->shards; i++) {
-        if (s->shard[i].lead != NULL) {
-            store_lead_end(s->shard[i].lead, STORE_END_DEPOSED);
+        if (s->shard[i]->lead != NULL) {
+            store_lead_end(s->shard[i]->lead, STORE_END_DEPOSED);
         }
     }
 }

@@ -31,6 +31,10 @@ const char *store_durable_text(const struct store *s);
  * of a name. */
 void store_durable_class(struct store *s, const struct store_word *w);
 void store_durable_promise(struct store *s, struct store_shard *shard);
+/* All that is known of a shard beside its registers, whether it has changed or not. */
+void store_durable_shard(struct store *s, struct store_shard *shard);
+/* The register of that name is gone. */
+void store_durable_drop(struct store *s, const struct store_name *name);
 void store_durable_register(struct store *s, struct store_shard *shard, const struct store_name *name);
 
 /* Is what this shard has promised on the disk? */

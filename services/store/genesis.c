@@ -8,6 +8,7 @@
 #include "services/store/hearing.h"
 #include "services/store/lead.h"
 #include "services/store/making.h"
+#include "services/store/members.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -60,64 +61,31 @@ static uint64_t id_in(const struct store_word *w, cw_server server)
     return 0;
 }
 
-/* Is this server a member? Fills in *shard if so. */
-static bool is_ours(const struct store *s, uint32_t number, const struct store_word *w, struct store_shard *shard)
-{
-    cw_server member[STORE_COPIES_MOST];
-    unsigned count = store_places_members(&s->torus, number, w->of.copies, member);
-    for (unsigned m = 0; m < count; m++) {
-        if (member[m] != s->self) {
-            continue;
-        }
-        *shard = (struct store_shard){.number = number, .count = (uint8_t)count, .me = (uint8_t)m};
-        for (unsigned i = 0; i < count; i++) {
-            shard->member[i] = member[i];
-            shard->store_id[i] = id_in(w, member[i]);
-        }
-        store_acceptor_open(&shard->acceptor, w->of.id);
-        return true;
-    }
-    return false;
-}
-
-/* Makes the shards that this server is a member of; their numbers rise. */
+/* The shards that this server is one of the first members of, in a class that is made with these stores. */
 static int make_shards(struct store *s, const struct store_word *w)
 {
-    struct store_shard *all = NULL, one;
-    unsigned count = 0, room = 0;
     for (uint32_t n = 0; n < s->torus.servers * STORE_SHARDS_PER_SERVER; n++) {
-        if (cw_distance(s->svc, cw_server_coord(s->svc, store_places_home(n)), cw_self(s->svc)) >= w->of.copies ||
-            !is_ours(s, n, w, &one)) {
+        struct store_config config = {.epoch = STORE_EPOCH_FIRST};
+        if (cw_distance(s->svc, cw_server_coord(s->svc, store_places_home(n)), cw_self(s->svc)) >= w->of.copies) {
             continue;
         }
-        if (count == room) {
-            room = room > 0 ? 2 * room : 64;
-            struct store_shard *more = realloc(all, room * sizeof *all);
-            if (more == NULL) {
-                free(all);
-                return -ENOMEM;
-            }
-            all = more;
+        config.count = (uint8_t)store_places_members(&s->torus, n, w->of.copies, config.member);
+        unsigned me = store_config_place(&config, s->self);
+        struct store_shard *shard = me < config.count ? store_members_shard(s, n) : NULL;
+        if (me == config.count) {
+            continue;
         }
-        all[count++] = one;
+        if (shard == NULL) {
+            return -ENOMEM;
+        }
+        for (unsigned m = 0; m < config.count; m++) {
+            config.store_id[m] = id_in(w, config.member[m]);
+        }
+        shard->config = config;
+        shard->me = (uint8_t)me;
+        shard->role = STORE_ROLE_MEMBER;
     }
-    s->shard = all;
-    s->shards = count;
     return 0;
-}
-
-struct store_shard *store_shard_find(struct store *s, uint32_t number)
-{
-    unsigned low = 0, high = s->shards;
-    while (low < high) {
-        unsigned middle = low + (high - low) / 2;
-        if (s->shard[middle].number < number) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < s->shards && s->shard[low].number == number ? &s->shard[low] : NULL;
 }
 
 static int note_peers(struct store *s, const struct store_word *w)
@@ -136,15 +104,19 @@ static int note_peers(struct store *s, const struct store_word *w)
 
 int store_genesis_take(struct store *s, const struct store_word *w)
 {
+    const struct store_class before = s->of;
+    s->of = w->of; /* shards are made with its number */
     int rc = note_peers(s, w);
-    rc = rc == 0 ? make_shards(s, w) : rc;
+    rc = rc == 0 && w->count > 0 ? make_shards(s, w) : rc; /* who joins later begins with none */
     if (rc < 0) {
+        store_members_close(s);
         free(s->peer);
         s->peer = NULL;
         s->peers = 0;
+        s->of = before;
         return rc;
     }
-    s->of = w->of;
+    s->joined = true;
     if (s->of.disk) {
         s->store_id = store_durable_id(s);
         s->boot = store_durable_boot(s);
@@ -155,15 +127,7 @@ int store_genesis_take(struct store *s, const struct store_word *w)
 
 void store_genesis_close(struct store *s)
 {
-    for (unsigned i = 0; i < s->shards; i++) {
-        if (s->shard[i].lead != NULL) {
-            store_lead_end(s->shard[i].lead, STORE_END_CLOSED);
-        }
-        store_acceptor_close(&s->shard[i].acceptor);
-    }
-    free(s->shard);
-    s->shard = NULL;
-    s->shards = 0;
+    store_members_close(s);
     free(s->peer);
     s->peer = NULL;
     s->peers = 0;

@@ -6,6 +6,7 @@
 #include "services/store/common.h"
 #include "services/store/disk/journal.h"
 #include "services/store/durable.h"
+#include "services/store/warden.h"
 
 enum { STEP_MS = 25, CALL_MS = 200 };
 
@@ -33,9 +34,10 @@ static void begin_to_vote(struct store *s)
 {
     s->health = STORE_WELL;
     for (unsigned i = 0; i < s->shards; i++) {
-        s->shard[i].saved = s->shard[i].acceptor.promised;
+        s->shard[i]->saved = s->shard[i]->acceptor.promised;
     }
     store_asker_class_known(s);
+    store_warden_begin(s);
 }
 
 static void roll_back(struct store *s, const struct store_peer *p)

@@ -48,10 +48,16 @@ static inline uint32_t store_ballot_server(struct store_ballot b)
     return (uint32_t)(b.low >> STORE_BOOT_BITS);
 }
 
-/* A ballot of this server in this boot, above the one given. */
-static inline struct store_ballot store_ballot_above(struct store_ballot b, uint32_t server, uint64_t boot)
+static inline uint32_t store_ballot_epoch(struct store_ballot b)
 {
-    uint64_t least = (uint64_t)STORE_EPOCH_FIRST << 32;
+    return (uint32_t)(b.high >> 32);
+}
+
+/* A ballot of this server in this boot, of that epoch, above the one given, which is of no later epoch. */
+static inline struct store_ballot store_ballot_above(struct store_ballot b, uint32_t epoch, uint32_t server,
+                                                     uint64_t boot)
+{
+    uint64_t least = (uint64_t)epoch << 32;
     return (struct store_ballot){
         .high = (b.high > least ? b.high : least) + 1,
         .low = (uint64_t)server << STORE_BOOT_BITS | (boot & ((UINT64_C(1) << STORE_BOOT_BITS) - 1)),

@@ -12,10 +12,10 @@ START_TEST(each_server_has_its_shards)
         const struct store *store = store_town_of(net, s);
         ck_assert_uint_eq(store->shards, 4 * STORE_SHARDS_PER_SERVER);
         for (unsigned i = 0; i < store->shards; i++) {
-            const struct store_shard *shard = &store->shard[i];
-            SUITE_HOLDS(shard->member[shard->me] == s);
-            for (unsigned m = 0; m < shard->count; m++) {
-                SUITE_HOLDS(shard->store_id[m] == store_town_of(net, shard->member[m])->store_id);
+            const struct store_shard *shard = store->shard[i];
+            SUITE_HOLDS(shard->config.member[shard->me] == s);
+            for (unsigned m = 0; m < shard->config.count; m++) {
+                SUITE_HOLDS(shard->config.store_id[m] == store_town_of(net, shard->config.member[m])->store_id);
             }
         }
     }

@@ -382,6 +382,13 @@ static const struct {
     {"loss", run_loss},     {"down", run_down},       {"namespace", run_namespace}, {"rescale", run_rescale},
 };
 
+/* The daemon that was asked for ended in order the last time. */
+static bool has_left(const struct asked *a)
+{
+    int status = a->k->crew[a->server].status;
+    return status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 /* Why the request was refused, in words; NULL: it was not. */
 static const char *reason_of(const struct asked *a, int rc)
 {
@@ -393,7 +400,7 @@ static const char *reason_of(const struct asked *a, int rc)
     }
     switch (-rc) {
     case ESRCH:
-        return "its daemon is dead already";
+        return has_left(a) ? "it has left already, and its daemon has ended" : "its daemon is dead already";
     case ENODEV:
         return "it has no cable there";
     default:

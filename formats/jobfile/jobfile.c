@@ -23,6 +23,7 @@ struct reading {
     jobfile_mistake_fn *mistake;
     void *context;
     unsigned mistakes;
+    bool torn;   /* some of the text could not be read, and what it held may be what is missing now */
     bool memory; /* it ran out */
 };
 
@@ -34,8 +35,8 @@ struct spot {
 
 __attribute__((format(printf, 3, 4))) static void wrong(struct reading *r, struct spot at, const char *format, ...)
 {
-    if (++r->mistakes > JOBFILE_MISTAKES) {
-        return;
+    if (at.item->guessed || ++r->mistakes > JOBFILE_MISTAKES) {
+        return; /* a guess was told as the mistake that it was made for */
     }
     char why[TEXT_MOST / 2], text[TEXT_MOST];
     va_list args;
@@ -46,6 +47,21 @@ __attribute__((format(printf, 3, 4))) static void wrong(struct reading *r, struc
              at.job[0] != '\0' ? "job " : "", at.job, at.job[0] != '\0' ? ": " : "", at.part,
              at.part[0] != '\0' ? ": " : "", why);
     r->mistake(r->context, text);
+}
+
+static void missing(struct reading *r, struct spot at, const char *what)
+{
+    if (!r->torn) {
+        wrong(r, at, "%s", what);
+    }
+}
+
+static void tell_text(void *context, unsigned line, const char *why)
+{
+    struct reading *r = context;
+    const struct conf_item at = {.line = line};
+    wrong(r, (struct spot){&at, "", ""}, "%s", why);
+    r->torn = true;
 }
 
 static void no_memory(struct reading *r)
@@ -302,7 +318,7 @@ static void read_job(struct reading *r, const struct conf_item *section)
     struct jobfile_entry *e = &more[f->count++];
     *e = (struct jobfile_entry){.line = section->line};
     job_plan_open(&e->plan, 0, section->name);
-    if (!has_key(r, section, "id")) {
+    if (!has_key(r, section, "id") && !r->torn) {
         wrong(r, spot_of(e, section, ""), "expected id, the number of the job: id = 5001");
     }
     const struct conf_item *i = item_at(r, section->first);
@@ -408,9 +424,9 @@ static void read_grant(struct reading *r, unsigned index, const struct conf_item
         read_grant_item(r, (struct spot){i, plan->name, part}, &door, &who, &ports);
     }
     if (processes_is_empty(&who)) {
-        wrong(r, at, "expected processes, those that may be reached: all, or numbers such as 0-3,7");
+        missing(r, at, "expected processes, those that may be reached: all, or numbers such as 0-3,7");
     } else if (!ports.all && ports.count == 0) {
-        wrong(r, at, "expected ports, those that may be used: all, or numbers such as 1-3, or names");
+        missing(r, at, "expected ports, those that may be used: all, or numbers such as 1-3, or names");
     } else if (job_plan_grant_raw(plan, door.job, &ports, &who) < 0) {
         no_memory(r);
     }
@@ -455,7 +471,7 @@ static void read_all(struct reading *r)
             read_job(r, i);
         }
     }
-    if (first_job(r) == NULL) {
+    if (first_job(r) == NULL && !r->torn) {
         wrong(r, (struct spot){&top, "", ""}, "expected at least one job \"name\" { id = 5001; ... }");
     }
     if (r->mistakes > 0 || r->memory) {
@@ -497,13 +513,9 @@ int jobfile_parse(struct jobfile *out, const char *file, const char *text, size_
                   const struct jobfile_options *options, jobfile_mistake_fn *mistake, void *context)
 {
     struct reading r = {.file = file, .options = options, .mistake = mistake, .context = context};
-    unsigned line = 0;
-    char why[CONF_WHY];
-    int rc = conf_open(&r.tree, text, length, &line, why);
-    if (rc < 0) {
-        const struct conf_item at = {.line = line};
-        wrong(&r, (struct spot){&at, "", ""}, "%s", rc == -ENOMEM ? "out of memory" : why);
-        return rc;
+    if (conf_open_most(&r.tree, text, length, tell_text, &r) < 0) {
+        no_memory(&r);
+        return finish(&r, out);
     }
     read_all(&r);
     conf_close(&r.tree);

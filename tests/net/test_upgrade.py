@@ -87,7 +87,15 @@ class Upgrade(net_kit.Case):
         self.settle()
         self.expect(FIRST)
         old = re.search("cubewayd ([0-9.]+)", self.cubewayd("--version").stdout).group(1)
+        follower = subprocess.Popen([net_kit.OPTIONS.cwctl, "--socket", self.socket(LAST), "--json", "events", "--all",
+                                     "--follow"], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(follower.kill)
         for number, place in enumerate(PLACES):
+            if place == LAST:  # what all others saw until then was told there, while it happened
+                follower.terminate()
+                seen = [json.loads(line) for line in follower.communicate()[0].splitlines()]
+                self.assertTrue({("0,0,0 left", "1,0,0"), ("0,0,0 came", "1,1,0"), ("1,0,0 left", "0,1,0")} <= {
+                    (event["text"], event["server"]) for event in seen}, seen[-40:])
             self.done(PLACES[(number + 1) % 4], "kv", "set", f"key{number}", f"value{number}")
             self.done(place, "drain")
             self.assertEqual(self.daemons.pop(place).process.wait(net_kit.LIMIT_S), 0)

@@ -155,6 +155,31 @@ START_TEST(mistakes_say_where_and_what_instead)
 }
 END_TEST
 
+/* Mistakes of the text, too, are told all at once, and what follows from them is not. */
+START_TEST(a_text_that_is_wrong)
+{
+    static const struct {
+        const char *text, *said;
+    } rows[] = {
+        {"job a { id = }\njob b { id = 2; colour = red }\n",
+         "f:1: expected a value, found '}'\nf:2: job b: colour: no such key of a job; it has id, processes, ports, "
+         "grant, version, "
+         "generation, destroyed and signature\n"},
+        {"job a {\n  id = \"5001;\n  processes = \"0-3; }\n",
+         "f:2: the text \"5001 is not ended by \"\nf:3: the text \"0-3 is not ended by \"\n"},
+        {"job a { id = 1; grant a { ports = all; processes = } }\n", "f:1: expected a value, found '}'\n"},
+        {"job a {\n  id = 1\njob b { id = 2 }\n",
+         "f:1: this section is not ended by }; it seems to be missing before line 3\n"},
+        {"job a { id = \"x }\n", "f:1: the text \"x is not ended by \"\n"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct jobfile f;
+        ck_assert_int_eq(parse(&f, rows[i].text, (cw_dims){3, 3, 3}), -EINVAL);
+        ck_assert_msg(strcmp(told, rows[i].said) == 0, "%s\n%s", rows[i].text, told);
+    }
+}
+END_TEST
+
 START_TEST(every_mistake_is_told_up_to_a_point)
 {
     struct jobfile f;
@@ -206,6 +231,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(a_file_with_everything),
     SUITE_TEST(a_signature_stands_beside),
     SUITE_TEST(mistakes_say_where_and_what_instead),
+    SUITE_TEST(a_text_that_is_wrong),
     SUITE_TEST(every_mistake_is_told_up_to_a_point),
     SUITE_TEST(where_the_torus_is_not_known),
     SUITE_TEST(files),

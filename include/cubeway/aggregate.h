@@ -171,6 +171,38 @@ typedef struct cw_reduce_result {
 
 typedef void (*cw_reduce_done_fn)(void *arg, const cw_reduce_result *result);
 
+/*
+ * A run of records (docs/services/streams.md). The words are those of the operators' command `aggregate run`, as
+ * "from=feed:clicks", "map=kv", "combine=sum", "of=0,0,0", "to=0,0,0:clicks" or "to=-". Borrowed for the call.
+ */
+typedef struct cw_run {
+    size_t size; /* CW_RUN_INIT */
+    const char *const *word;
+    unsigned words; /* at most CW_RUN_WORDS */
+    /*
+     * With to=-: pieces of the result, whole lines KEY TAB VALUE, ascending by key, each once; borrowed for the call.
+     * When the run fails they hold nothing. May call nothing of this interface. NULL with any other target.
+     */
+    void (*take)(void *arg, const void *text, size_t length);
+} cw_run;
+#define CW_RUN_INIT .size = sizeof(cw_run)
+enum { CW_RUN_WORDS = 64, CW_FEED_BYTES = 48 * 1024 };
+
+/* How a run ended. Borrowed for the upcall. */
+typedef struct cw_run_result {
+    size_t size;
+    int status; /* 0: the result is whole, of those that are counted, and (with to=-) take() had all of it */
+    bool named; /* who says about which server the status is */
+    cw_coord who;
+    const cw_coord *counted; /* the contributors, ascending; none when it failed */
+    unsigned count;
+    uint64_t keys; /* of the result */
+} cw_run_result;
+
+typedef void (*cw_run_done_fn)(void *arg, const cw_run_result *result);
+/* 0: the bytes were taken, or, of the last ones, a run has all of the feed. < 0: it has not, and the feed is over. */
+typedef void (*cw_fed_fn)(void *arg, int status);
+
 typedef struct cw_aggregate_api {
     size_t size;
     /* Borrows user until close(). -ENOMEM. */
@@ -203,6 +235,20 @@ typedef struct cw_aggregate_api {
      * caller in `in`, and all of them in `out`. Type and operation say how long an element is. As reduce_scatter().
      */
     int64_t (*allgather)(cw_aggregate *u, const cw_reduce *reduce, cw_reduce_done_fn done, void *arg);
+    /*
+     * Orders a run, and gives its ticket (> 0) for cancel(), which ends it everywhere. done is called exactly once,
+     * later. -EINVAL: the words are no run, or take does not fit them; -EBUSY: 8 runs were ordered here; -ENOMEM.
+     */
+    int64_t (*run)(cw_aggregate *u, const cw_run *run, cw_run_done_fn done, void *arg);
+    /*
+     * Hands bytes in, 1 to CW_FEED_BYTES of them, for a run from=feed:NAME that this server contributes to; copies
+     * them. last: nothing follows, and then there may be none. fed is called exactly once, later, when a run has taken
+     * them; until then nothing more is taken: -EBUSY, as when another program or service feeds that name here. A feed
+     * is of one run, and a service that closes before its last bytes were taken ends that run, or is left out of it,
+     * as the run says. -EINVAL; -ENOSPC: 64 feeds are open here; -ENOMEM; or why the feed is over.
+     */
+    int (*feed)(cw_aggregate *u, const char *name, const void *bytes, size_t length, bool last, cw_fed_fn fed,
+                void *arg);
 } cw_aggregate_api;
 
 #endif

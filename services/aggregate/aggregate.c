@@ -16,6 +16,8 @@
 #include <string.h>
 
 enum { NAMES = 200 };
+/* Tickets of runs are their numbers above it: those of collectives are below, those of reductions beyond them all. */
+#define RUN_TICKET (INT64_C(1) << 32)
 
 _Static_assert((int)QUERY_PORT == (int)AGGREGATE_PORT_QUERY && (int)QUERY_JOB == (int)AGGREGATE_JOB, "one port");
 
@@ -44,6 +46,7 @@ static int api_open(cw_svc *aggregate, cw_svc *user, cw_aggregate **out)
 static void api_close(cw_aggregate *u)
 {
     if (u != NULL) {
+        stream_disown(u->a->stream, u);
         collect_disown(&u->a->collects, u);
         dense_disown(u->a->dense, u);
         free(u);
@@ -57,6 +60,9 @@ static int64_t api_reduce(cw_aggregate *u, const cw_reduce *reduce, cw_reduce_do
 
 static int api_cancel(cw_aggregate *u, int64_t ticket)
 {
+    if (u != NULL && ticket > RUN_TICKET && ticket < DENSE_TICKET_LEAST) {
+        return stream_end(u->a->stream, u, (uint32_t)(ticket - RUN_TICKET));
+    }
     int rc = u == NULL ? -EINVAL : collect_cancel(&u->a->collects, u, ticket);
     return rc == -ENOENT ? dense_cancel(u->a->dense, u, ticket) : rc;
 }
@@ -71,8 +77,21 @@ static int64_t api_allgather(cw_aggregate *u, const cw_reduce *reduce, cw_reduce
     return u == NULL ? -EINVAL : collect_begin(&u->a->collects, COLLECT_ALLGATHER, u, u->job, reduce, done, arg);
 }
 
+static int64_t api_run(cw_aggregate *u, const cw_run *run, cw_run_done_fn done, void *arg)
+{
+    uint32_t number = u != NULL ? orders_number(u->a->orders) : 0;
+    int rc = u == NULL ? -EINVAL : stream_run(u->a->stream, u, run, done, arg, number);
+    return rc < 0 ? rc : RUN_TICKET + number;
+}
+
+static int api_feed(cw_aggregate *u, const char *name, const void *bytes, size_t length, bool last, cw_fed_fn fed,
+                    void *arg)
+{
+    return u == NULL ? -EINVAL : stream_give(u->a->stream, u, name, bytes, length, last, fed, arg);
+}
+
 static const cw_aggregate_api api = {
-    sizeof api, api_open, api_close, api_reduce, api_cancel, api_reduce_scatter, api_allgather,
+    sizeof api, api_open, api_close, api_reduce, api_cancel, api_reduce_scatter, api_allgather, api_run, api_feed,
 };
 
 /* ---- Commands ---------------------------------------------------------------------------------------------------- */

@@ -39,6 +39,7 @@ cw_verdict dense_packet(struct dense *d, cw_packet *p, const cw_rx *rx);
 void dense_event(struct dense *d, const cw_event *ev);
 void dense_writable(struct dense *d);
 
+#define DENSE_TICKET_LEAST (INT64_C(1) << 33) /* of a reduction; others have lower ones */
 /* As cw_aggregate_api's reduce() and cancel(). owner is whoever asks: dense_disown() ends all that is its own. */
 CW_MUST_CHECK int64_t dense_reduce(struct dense *d, const void *owner, cw_job job, const cw_reduce *reduce,
                                    cw_reduce_done_fn done, void *arg);

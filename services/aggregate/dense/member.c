@@ -189,7 +189,7 @@ static struct member *make(struct dense *d, const void *owner, cw_job job, const
     memcpy(m->name, r->name, r->name_length);
     do {
         m->ticket = (int64_t)(cw_random(d->s) >> 1);
-    } while (m->ticket == 0 || member_of_ticket(d, (uint64_t)m->ticket) != NULL);
+    } while (m->ticket < DENSE_TICKET_LEAST || member_of_ticket(d, (uint64_t)m->ticket) != NULL);
     m->hash = member_hash(job, m->name, m->name_length);
     m->digest = siphash(&common_key, set, dense_words(d) * sizeof *set).word[0];
     m->root = torus_id(&d->torus, r->root);

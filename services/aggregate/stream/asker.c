@@ -18,64 +18,9 @@ enum { ROWS_MOST = 64, REASON = 200, TEXT_ROW = 36 * 1024 };
 
 /* ---- Sentences --------------------------------------------------------------------------------------------------- */
 
-const char *asker_reason(int status)
-{
-    switch (status) {
-    case -ENOENT:
-        return "there is no such file in its data folder";
-    case -EACCES:
-    case -EPERM:
-        return "the daemon there may not open the file or the folder";
-    case -EXDEV:
-    case -ELOOP:
-        return "the name leads out of its data folder";
-    case -EISDIR:
-        return "it is no regular file";
-    case -EINVAL:
-        return "its input is not what the mapper or the combination takes";
-    case -EMSGSIZE:
-        return "a line, a word or a value is too long";
-    case -EBADMSG:
-        return "the records of its input are not sorted, or damaged";
-    case -ENODATA:
-        return "its input ends too early";
-    case -ERANGE:
-        return "a sum is too large";
-    case -EOPNOTSUPP:
-        return "no data folder is set there: service aggregate { options { data = \"/path\" } }";
-    case -ENOTDIR:
-        return "its records do not fit into memory, and no spool folder is set there (options memory and spool)";
-    case -ENOSPC:
-    case -EDQUOT:
-        return "its spool folder, or its disk, is full";
-    case -EFBIG:
-        return "the result is more than its memory holds (option memory)";
-    case -ENOBUFS:
-        return "it has no room for another run (option memory)";
-    case -EBUSY:
-        return "another run is about to write its result to that name there";
-    case -ENETUNREACH:
-        return "it is not in view";
-    case -ECONNRESET:
-        return "it has died, restarted or left";
-    case -ETIMEDOUT:
-        return "it does not answer, or nothing has moved for the limit";
-    case -ECANCELED:
-        return "the run was ended";
-    case -ENOTCONN:
-        return "no program feeds that there (cwctl aggregate feed NAME)";
-    case -EPIPE:
-        return "the program that fed it was gone before its input had ended";
-    case -EALREADY:
-        return "another run takes what is fed there under that name";
-    default:
-        return strerror(-status);
-    }
-}
-
 static void reason(char out[static REASON], const struct refusal *f)
 {
-    const char *why = asker_reason(f->status);
+    const char *why = muster_reason(f->status);
     if (f->line > 0) {
         snprintf(out, REASON, "line %" PRIu64 ": %s", f->line, why);
     } else {
@@ -122,14 +67,14 @@ static int refuse_failed(cw_request *r, const struct lead *l)
         return refuse_inputs(r, l);
     }
     if (l->who >= torus->servers) {
-        return refuse_with(r, l->status, "the run failed: %s", asker_reason(l->status));
+        return refuse_with(r, l->status, "the run failed: %s", muster_reason(l->status));
     }
     torus_format(torus_coord(torus, l->who), name);
     if (l->at_root) {
-        return refuse_with(r, l->status, "server %s, which is to write the result: %s", name, asker_reason(l->status));
+        return refuse_with(r, l->status, "server %s, which is to write the result: %s", name, muster_reason(l->status));
     }
     bool hint = l->status == -ECONNRESET && (l->wish.flags & LETTER_WITHOUT) == 0;
-    return refuse_with(r, l->status, "the run failed: server %s: %s%s", name, asker_reason(l->status),
+    return refuse_with(r, l->status, "the run failed: server %s: %s%s", name, muster_reason(l->status),
                        hint ? " (--without goes on without servers that are gone)" : "");
 }
 
@@ -196,7 +141,7 @@ static void rows_servers(const struct lead *l, bool well)
         bool lost = trees_set_has(l->members, s) && !trees_set_has(l->counted, s);
         if (lost || trees_set_has(l->bare, s)) {
             int why = lost && l->why[s] < 0 ? l->why[s] : -ECONNRESET;
-            row_server(l, s, lost ? "not counted" : "no result", why, asker_reason(why));
+            row_server(l, s, lost ? "not counted" : "no result", why, muster_reason(why));
             rows++;
         }
     }
@@ -204,6 +149,10 @@ static void rows_servers(const struct lead *l, bool well)
 
 void asker_conclude(struct lead *l)
 {
+    if (l->done != NULL) {
+        patron_conclude(l);
+        return;
+    }
     if (l->taker != NULL) {
         cw_request_done(l->taker, refuse_failed(l->taker, l));
         l->taker = NULL;
@@ -230,7 +179,7 @@ static void give(void *arg, int status, const uint8_t *text, size_t length, bool
     l->moved = cw_now(l->st->s);
     status = row == NULL ? -ENOMEM : status;
     if (status < 0) {
-        cw_request_done(r, refuse_with(r, status, "the run failed: %s", asker_reason(status)));
+        cw_request_done(r, refuse_with(r, status, "the run failed: %s", muster_reason(status)));
         lead_fail(l, status, l->st->self, false);
         free(row);
         return;
@@ -343,17 +292,20 @@ static int read_to(const struct stream *st, cw_request *r, const char *value, st
     return rc;
 }
 
+/* near: the name that was perhaps meant; NULL: none is. */
+static int refuse_name(cw_request *r, const char *word, const char *what, const char *near, const char *all)
+{
+    return refuse_request(r, "'%.40s' is no %s%s%s%s %s", word, what, near != NULL ? "; did you mean " : "",
+                          near != NULL ? near : "", near != NULL ? "? There are" : ": there are", all);
+}
+
 static int read_mapper(cw_request *r, const char *word, struct wish *w)
 {
-    struct mapper_kind_of of;
     static const char *const names[] = {"words", "lines", "kv", "field:1", "records", NULL};
+    struct mapper_kind_of of;
     if (strlen(word) > LETTER_WORD_MOST || mapper_read(word, &of) < 0) {
-        const char *near = nearest_word(word, names);
-        return refuse_request(r,
-                              "'%.40s' is no mapper%s%s%s words, lines, kv (lines KEY TAB VALUE), field:N, "
-                              "field:N:SEPARATOR and records",
-                              word, near != NULL ? "; did you mean " : "", near != NULL ? near : "",
-                              near != NULL ? "? There are" : ": there are");
+        return refuse_name(r, word, "mapper", nearest_word(word, names),
+                           "words, lines, kv (lines KEY TAB VALUE), field:N, field:N:SEPARATOR and records");
     }
     snprintf(w->mapper, sizeof w->mapper, "%s", word);
     return 0;
@@ -361,16 +313,12 @@ static int read_mapper(cw_request *r, const char *word, struct wish *w)
 
 static int read_combine(cw_request *r, const char *word, struct wish *w)
 {
-    struct combine c;
     static const char *const names[] = {"sum",  "min",    "max",   "count", "avg", "first",
                                         "last", "topk:3", "set:3", "none",  NULL};
+    struct combine c;
     if (strlen(word) > LETTER_WORD_MOST || combine_read(word, &c) < 0) {
-        const char *near = nearest_word(word, names);
-        return refuse_request(r,
-                              "'%.40s' is no combination%s%s%s sum, min, max, count, avg, first, last, topk:K, "
-                              "set:K and none",
-                              word, near != NULL ? "; did you mean " : "", near != NULL ? near : "",
-                              near != NULL ? "? There are" : ": there are");
+        return refuse_name(r, word, "combination", nearest_word(word, names),
+                           "sum, min, max, count, avg, first, last, topk:K, set:K and none");
     }
     snprintf(w->combine, sizeof w->combine, "%s", word);
     return 0;
@@ -496,21 +444,17 @@ static int check(struct stream *st, cw_request *r, int argc, const char *const *
     return rc;
 }
 
-int asker_command(struct stream *st, cw_request *r, int argc, const char *const *argv, uint32_t number)
+int asker_read(struct stream *st, cw_request *r, int argc, const char *const *argv, struct lead **out)
 {
-    if (argc > 2 && (strcmp(argv[1], "check=word") == 0 || strcmp(argv[1], "check=run") == 0)) {
-        return check(st, r, argc, argv);
-    }
     if (st->lead_count >= STREAM_LEADS) {
         return refuse_with(r, -EBUSY, "%d runs are under way from here; wait until one ends", STREAM_LEADS);
     }
     struct lead *l = lead_make(st);
-    if (l == NULL) {
-        return -ENOMEM;
-    }
-    int rc = read_words(st, r, argc, argv, true, l);
+    int rc = l == NULL ? -ENOMEM : read_words(st, r, argc, argv, true, l);
     if (rc < 0) {
-        lead_free(l);
+        if (l != NULL) {
+            lead_free(l);
+        }
         return rc;
     }
     fill(st, l);
@@ -518,6 +462,20 @@ int asker_command(struct stream *st, cw_request *r, int argc, const char *const 
     l->keys = l->path == LEAD_PATH_AUTO && stream_count_of(st, l->writers) > 1 && l->to != LEAD_TO_ALL
                   ? calloc(1, sizeof *l->keys)
                   : NULL;
+    *out = l;
+    return 0;
+}
+
+int asker_command(struct stream *st, cw_request *r, int argc, const char *const *argv, uint32_t number)
+{
+    struct lead *l;
+    if (argc > 2 && (strcmp(argv[1], "check=word") == 0 || strcmp(argv[1], "check=run") == 0)) {
+        return check(st, r, argc, argv);
+    }
+    int rc = asker_read(st, r, argc, argv, &l);
+    if (rc < 0) {
+        return rc;
+    }
     l->request = r;
     l->number = number;
     lead_begin(st, l);

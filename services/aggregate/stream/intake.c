@@ -20,9 +20,13 @@ struct intake {
     struct list_node link; /* the first member */
     struct stream *st;
     char name[TALLIES_NAME + 1];
-    uint64_t feeder; /* the program's own number: another one is not heard */
-    uint64_t at;     /* bytes that have come */
-    uint8_t *bytes;  /* the piece that was not mapped yet; NULL: there is none */
+    uint64_t feeder;   /* the program's own number: another one is not heard; 0: a service feeds, */
+    const void *owner; /* this one, */
+    cw_fed_fn fed;     /* which waits for an answer, if this is not NULL, */
+    void *fed_arg;
+    bool within;    /* and not while its own call is under way */
+    uint64_t at;    /* bytes that have come */
+    uint8_t *bytes; /* the piece that was not mapped yet; NULL: there is none */
     size_t length;
     bool ended;         /* nothing follows */
     bool gone;          /* the program is: the task has been told */
@@ -69,7 +73,7 @@ static int tell(const struct intake *f, cw_request *r)
 {
     if (f->status < 0) {
         return refuse_with(r, f->status, "the run that took feed '%s' has ended without it: %s", f->name,
-                           asker_reason(f->status));
+                           muster_reason(f->status));
     }
     cw_request_int(r, "taken", f->bytes == NULL);
     cw_request_int(r, "done", f->status == 0);
@@ -77,9 +81,34 @@ static int tell(const struct intake *f, cw_request *r)
     return 0;
 }
 
+static bool waits(const struct intake *f)
+{
+    return f->waits != NULL || f->fed != NULL;
+}
+
+static void answer_service(struct intake *f)
+{
+    cw_fed_fn fed = f->fed;
+    void *arg = f->fed_arg;
+    int status = f->status == UNDER_WAY ? 0 : f->status;
+    if (f->within) {
+        f->answer_by = cw_now(f->st->s); /* with the next tick */
+        return;
+    }
+    f->fed = NULL;
+    if (f->status != UNDER_WAY) {
+        intake_free(f);
+    }
+    fed(arg, status);
+}
+
 /* The program gets its answer. What has ended is forgotten then. */
 static void answer(struct intake *f)
 {
+    if (f->fed != NULL) {
+        answer_service(f);
+        return;
+    }
     cw_request *r = f->waits;
     f->waits = NULL;
     f->until = cw_time_add(cw_now(f->st->s), f->keep);
@@ -200,6 +229,84 @@ int intake_command(struct stream *st, cw_request *r, int argc, const char *const
     return 1;
 }
 
+/* ---- Services ---------------------------------------------------------------------------------------------------- */
+
+/* The feed of a service, or a new one. */
+static int feed_of(struct stream *st, const void *owner, const char *name, struct intake **out)
+{
+    struct intake *f = find(st, name);
+    if (f != NULL && f->status != UNDER_WAY) {
+        int status = f->owner == owner ? f->status : 0;
+        intake_free(f);
+        f = NULL;
+        if (status < 0) {
+            return status;
+        }
+    }
+    if (f != NULL && (f->owner != owner || f->fed != NULL || f->ended)) {
+        return f->owner == owner && f->fed == NULL ? -EINVAL : -EBUSY;
+    }
+    int rc = f == NULL ? open_feed(st, NULL, name, 0, &f) : 0;
+    *out = f;
+    return rc;
+}
+
+int intake_give(struct stream *st, const void *owner, const char *name, const void *bytes, size_t length, bool last,
+                cw_fed_fn fed, void *arg)
+{
+    struct intake *f;
+    if (name == NULL || !tallies_name_valid(name) || fed == NULL || length > LINES_BYTES || (length == 0 && !last) ||
+        (length > 0 && bytes == NULL)) {
+        return -EINVAL;
+    }
+    uint8_t *copy = length > 0 ? malloc(length) : NULL;
+    int rc = length > 0 && copy == NULL ? -ENOMEM : feed_of(st, owner, name, &f);
+    if (rc < 0) {
+        free(copy);
+        return rc;
+    }
+    if (length > 0) {
+        memcpy(copy, bytes, length);
+    }
+    f->owner = owner;
+    f->bytes = copy;
+    f->length = length;
+    f->at += length;
+    f->ended = last;
+    f->fed = fed;
+    f->fed_arg = arg;
+    f->answer_by = f->until = CW_NEVER;
+    f->within = true; /* it cannot be freed meanwhile: it waits for its answer */
+    if (f->taker == NULL) {
+        f->taker = task_offer(st, f->name, f);
+    }
+    if (f->taker != NULL) {
+        task_fed(f->taker);
+    }
+    f->within = false;
+    stream_wake(st);
+    return 0;
+}
+
+void intake_disown(struct stream *st, const void *owner)
+{
+    for (struct list_node *n = list_first(&st->feeds), *next; n != NULL; n = next) {
+        struct intake *f = intake_at(n);
+        cw_fed_fn fed = f->fed;
+        next = list_next(&st->feeds, n);
+        if (f->owner != owner || owner == NULL) {
+            continue;
+        }
+        f->fed = NULL;
+        f->owner = NULL;
+        f->until = cw_now(st->s); /* it is freed with the next tick, or when its task is done */
+        if (fed != NULL) {
+            fed(f->fed_arg, -ECANCELED);
+        }
+    }
+    stream_wake(st);
+}
+
 /* ---- The task's side --------------------------------------------------------------------------------------------- */
 
 int intake_take(struct stream *st, const char *name, struct task *t, struct intake **out)
@@ -230,7 +337,7 @@ void intake_used(struct intake *f)
     free(f->bytes);
     f->bytes = NULL;
     f->length = 0;
-    if (f->waits != NULL && !f->ended) {
+    if (waits(f) && !f->ended) {
         answer(f);
     }
 }
@@ -244,7 +351,7 @@ void intake_leave(struct intake *f, int status)
     f->status = status;
     if (f->gone) {
         intake_free(f);
-    } else if (f->waits != NULL && !f->st->closing) {
+    } else if (waits(f) && !f->st->closing) {
         answer(f);
     }
 }
@@ -269,9 +376,9 @@ void intake_tick(struct stream *st)
     for (struct list_node *n = list_first(&st->feeds), *next; n != NULL; n = next) {
         struct intake *f = intake_at(n);
         next = list_next(&st->feeds, n);
-        if (f->waits != NULL && cw_time_due(f->answer_by, now)) {
+        if (waits(f) && cw_time_due(f->answer_by, now)) {
             answer(f);
-        } else if (f->waits == NULL && cw_time_due(f->until, now)) {
+        } else if (!waits(f) && cw_time_due(f->until, now)) {
             expire(f);
         }
     }

@@ -19,7 +19,7 @@
 #ifndef SERVICES_AGGREGATE_STREAM_INTAKE_H
 #define SERVICES_AGGREGATE_STREAM_INTAKE_H
 
-#include "cubeway/service.h"
+#include "cubeway/aggregate.h"
 
 #define INTAKE_PREFIX "feed:"
 enum { INTAKES_MOST = 64 };
@@ -34,6 +34,11 @@ struct intake;
 const char *intake_name_of(const char *from);
 /* The command `feed NAME keep_ms=N data=BASE64 feeder=N at=N [end=1]`: on_command()'s result. */
 int intake_command(struct stream *st, cw_request *r, int argc, const char *const *argv);
+
+/* As cw_aggregate_api's feed(). owner: whoever asks; intake_disown() ends all that is its own. */
+CW_MUST_CHECK int intake_give(struct stream *st, const void *owner, const char *name, const void *bytes, size_t length,
+                              bool last, cw_fed_fn fed, void *arg);
+void intake_disown(struct stream *st, const void *owner);
 
 /*
  * The feed of that name is the task's input from now on, until intake_leave(). 0: *out is set, to NULL when nobody

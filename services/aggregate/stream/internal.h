@@ -4,6 +4,7 @@
  *
  *     stream.c     what comes in: packets, events, time; and who is told
  *     asker.c      at the server that was asked: words, and the rows of the answer
+ *     patron.c     runs that services of this server order
  *     lead.c       there too: the lead of a run: rounds, the roots, their names, the end
  *     path.c       over trees, or past them: what is faster
  *     muster.c     there too: the contributors that prepare their inputs
@@ -11,7 +12,7 @@
  *     result.c     at a root: what is whole of the result, and the file
  *     copy.c       a result that goes to others, too: at its root, and where it is written as well
  *     task.c       at a contributor: its input, mapped and sorted
- *     intake.c     there too: inputs that programs hand in
+ *     intake.c     there too: inputs that programs and services hand in
  *     junction.c   one attempt at one server: its plan, and the partitions that are under way
  *     flow.c       one partition at one server: children's blocks and the own ones, merged into blocks for the parent
  *     letter.c     messages as bytes
@@ -401,8 +402,12 @@ struct lead {
     struct list_node link; /* the first member */
     struct stream *st;
     cw_request *request; /* NULL: the operator was answered */
-    cw_request *taker;   /* who fetches the next piece of a result for the caller; NULL: nobody */
-    uint32_t number;     /* of the order */
+    const void *owner;   /* the service that has ordered it, and how it hears; NULL: an operator has */
+    void (*take)(void *arg, const void *text, size_t length);
+    cw_run_done_fn done;
+    void *done_arg;
+    cw_request *taker; /* who fetches the next piece of a result for the caller; NULL: nobody */
+    uint32_t number;   /* of the order */
     struct run_name run;
     struct wish wish;
     enum lead_to to;
@@ -460,10 +465,14 @@ void muster_down(struct lead *l, cw_server server);
 void muster_forget(struct lead *l);
 void muster_refuse(struct lead *l, cw_server server, int status, uint64_t line, bool writing);
 bool muster_is_gone(int status);
+/* Why a server could not do its part of a run, as a sentence without a full stop. Static. */
+const char *muster_reason(int status);
 
 /* ---- Words ------------------------------------------------------------------------------------------------------- */
 
 int asker_command(struct stream *st, cw_request *r, int argc, const char *const *argv, uint32_t number);
+/* Makes a lead of the words of a run, for lead_begin(). < 0: they are none, which r (NULL: nobody) was told. */
+CW_MUST_CHECK int asker_read(struct stream *st, cw_request *r, int argc, const char *const *argv, struct lead **out);
 int asker_cancel(struct stream *st, uint32_t number);
 /* The command `take NUMBER`: the next piece of a result for the caller. */
 int asker_take(struct stream *st, cw_request *r, uint32_t number);
@@ -472,8 +481,11 @@ void asker_status(const struct stream *st, cw_request *r, bool *first);
 void asker_collector(const struct collector *c, cw_request *r);
 /* The lead has ended, or has a result that the caller fetches: the rows. */
 void asker_conclude(struct lead *l);
-/* Why a server could not do its part of a run, as a sentence without a full stop. Static. */
-const char *asker_reason(int status);
+
+/* ---- Services ---------------------------------------------------------------------------------------------------- */
+
+/* As asker_conclude(), for a run of a service. */
+void patron_conclude(struct lead *l);
 
 /* ---- stream.c ---------------------------------------------------------------------------------------------------- */
 

@@ -27,6 +27,61 @@ bool muster_is_gone(int status)
     return status == -ENETUNREACH || status == -ECONNRESET || status == -ETIMEDOUT;
 }
 
+const char *muster_reason(int status)
+{
+    switch (status) {
+    case -ENOENT:
+        return "there is no such file in its data folder";
+    case -EACCES:
+    case -EPERM:
+        return "the daemon there may not open the file or the folder";
+    case -EXDEV:
+    case -ELOOP:
+        return "the name leads out of its data folder";
+    case -EISDIR:
+        return "it is no regular file";
+    case -EINVAL:
+        return "its input is not what the mapper or the combination takes";
+    case -EMSGSIZE:
+        return "a line, a word or a value is too long";
+    case -EBADMSG:
+        return "the records of its input are not sorted, or damaged";
+    case -ENODATA:
+        return "its input ends too early";
+    case -ERANGE:
+        return "a sum is too large";
+    case -EOPNOTSUPP:
+        return "no data folder is set there: service aggregate { options { data = \"/path\" } }";
+    case -ENOTDIR:
+        return "its records do not fit into memory, and no spool folder is set there (options memory and spool)";
+    case -ENOSPC:
+    case -EDQUOT:
+        return "its spool folder, or its disk, is full";
+    case -EFBIG:
+        return "the result is more than its memory holds (option memory)";
+    case -ENOBUFS:
+        return "it has no room for another run (option memory)";
+    case -EBUSY:
+        return "another run is about to write its result to that name there";
+    case -ENETUNREACH:
+        return "it is not in view";
+    case -ECONNRESET:
+        return "it has died, restarted or left";
+    case -ETIMEDOUT:
+        return "it does not answer, or nothing has moved for the limit";
+    case -ECANCELED:
+        return "the run was ended";
+    case -ENOTCONN:
+        return "no program feeds that there (cwctl aggregate feed NAME)";
+    case -EPIPE:
+        return "the program that fed it was gone before its input had ended";
+    case -EALREADY:
+        return "another run takes what is fed there under that name";
+    default:
+        return strerror(-status);
+    }
+}
+
 /* A server is gone, before or after it has prepared. */
 static void lose(struct lead *l, cw_server server, int status)
 {

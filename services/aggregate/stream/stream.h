@@ -13,7 +13,7 @@
 #ifndef SERVICES_AGGREGATE_STREAM_STREAM_H
 #define SERVICES_AGGREGATE_STREAM_STREAM_H
 
-#include "cubeway/service.h"
+#include "cubeway/aggregate.h"
 
 struct stream;
 struct dense;
@@ -39,6 +39,16 @@ int stream_feed(struct stream *st, cw_request *r, int argc, const char *const *a
 int stream_take(struct stream *st, cw_request *r, uint32_t number);
 /* Ends a run that was ordered here. -ENOENT: there is none of this number. */
 int stream_cancel(struct stream *st, uint32_t number);
+/*
+ * As cw_aggregate_api's run(), cancel() and feed(), of one owner; number as of stream_command(). stream_disown() ends
+ * all that is an owner's, with -ECANCELED, and reports that from inside.
+ */
+CW_MUST_CHECK int stream_run(struct stream *st, const void *owner, const cw_run *run, cw_run_done_fn done, void *arg,
+                             uint32_t number);
+CW_MUST_CHECK int stream_end(struct stream *st, const void *owner, uint32_t number);
+CW_MUST_CHECK int stream_give(struct stream *st, const void *owner, const char *name, const void *bytes, size_t length,
+                              bool last, cw_fed_fn fed, void *arg);
+void stream_disown(struct stream *st, const void *owner);
 /* A row for each run that this server has to do with; *first says whether a row was begun before. */
 void stream_status(const struct stream *st, cw_request *r, bool *first);
 

@@ -93,6 +93,57 @@ START_TEST(bad_arguments)
 }
 END_TEST
 
+static void take(void *arg, const void *bytes, size_t length)
+{
+    (void)arg;
+    (void)bytes;
+    (void)length;
+}
+
+static void run_done(void *arg, const cw_run_result *result)
+{
+    (void)arg;
+    ends++;
+    status = result->status;
+}
+
+static void heard(void *arg, int rc)
+{
+    *(int *)arg = rc;
+}
+
+/* Tickets of runs are not those of reductions. How a run goes on is tried in stream/test_patron.c. */
+START_TEST(runs_of_a_service)
+{
+    static const char *const words[] = {"from=feed:f", "to=-"};
+    const cw_run run = {CW_RUN_INIT, .word = words, .words = 2, .take = take};
+    cw_aggregate *u, *other;
+    int fed = 1;
+    setup();
+    ck_assert_int_eq(api->open(s, s, &u), 0);
+    ck_assert_int_eq(api->open(s, s, &other), 0);
+    int64_t ticket = api->run(u, &run, run_done, NULL), reduction = reduce(u, "one");
+    ck_assert_int_gt(ticket, 0);
+    ck_assert_int_gt(reduction, ticket);
+    ck_assert_int_eq(api->cancel(other, ticket), -ENOENT);
+    ck_assert_int_eq(api->cancel(u, ticket), 0);
+    ck_assert_uint_eq(ends, 1);
+    ck_assert_int_eq(status, -ECANCELED);
+    ck_assert_int_eq(api->cancel(u, ticket), -ENOENT);
+    ck_assert_int_eq(api->cancel(u, reduction), 0);
+    ck_assert_int_gt(api->run(u, &run, run_done, NULL), 0);
+    ck_assert_int_eq(api->feed(u, "f", "a", 1, false, heard, &fed), 0);
+    ck_assert_int_eq(api->feed(other, "f", "a", 1, false, heard, &fed), -EBUSY);
+    api->close(u);
+    ck_assert_uint_eq(ends, 3);
+    ck_assert_int_eq(fed, -ECANCELED);
+    ck_assert_int_eq(api->run(NULL, &run, run_done, NULL), -EINVAL);
+    ck_assert_int_eq(api->feed(NULL, "f", "a", 1, false, heard, &fed), -EINVAL);
+    api->close(other);
+    (void)fake_close(s);
+}
+END_TEST
+
 START_TEST(operators)
 {
     struct fake_result r;
@@ -108,5 +159,5 @@ START_TEST(operators)
 END_TEST
 
 static const struct suite_test tests[] = {SUITE_TEST(alone), SUITE_TEST(cancel_and_close), SUITE_TEST(bad_arguments),
-                                          SUITE_TEST(operators)};
+                                          SUITE_TEST(runs_of_a_service), SUITE_TEST(operators)};
 SUITE_MAIN("aggregate", tests)

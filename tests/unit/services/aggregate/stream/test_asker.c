@@ -119,7 +119,7 @@ END_TEST
 START_TEST(reasons_are_sentences)
 {
     for (int e = 1; e < 133; e++) {
-        ck_assert_uint_gt(strlen(asker_reason(-e)), 3);
+        ck_assert_uint_gt(strlen(muster_reason(-e)), 3);
     }
 }
 END_TEST

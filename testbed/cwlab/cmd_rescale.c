@@ -178,7 +178,7 @@ const struct program_command command_rescale = {
         "daemon is touched. Returns when all that run know each other.\n"
         "The keeper of a lab that came up without --scale does this by itself, with --if-needed: when the machine\n"
         "has had too much work for some seconds, daemons did not run when due for so long that neighbours count\n"
-        "them out, and nothing would be missed: no cached value, no file under way, no service of your own, no\n"
+        "them out, and nothing would be missed: no stream, cached value or file under way, no service of your own, no\n"
         "store. cwlab status says so afterwards. --scale N, here or of cwlab up, fixes the timers.",
     .example = "  cwlab rescale\n"
                "  cwlab rescale --scale 4",

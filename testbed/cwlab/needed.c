@@ -37,6 +37,8 @@ static void add_service(void *context, const struct message *row)
     const struct round *round = context;
     const char *file = message_get_text(row, "file", ""), *name = message_get_text(row, "service", "");
     round->n->modules += file[0] != '\0' && strcmp(file, round->lab->witness) != 0;
+    bool sends = strcmp(name, "witness") == 0 || strcmp(name, "bench") == 0;
+    round->n->streams += sends && message_get_integer(row, "timers", 0) > 0;
     round->n->stores += strcmp(name, LAB_STORE) == 0;
 }
 
@@ -67,7 +69,7 @@ static void add_daemon(void *context, const struct message *row)
     const char *name = message_get_text(row, "server", ""), *state = message_get_text(row, "state", "");
     struct converge_view view;
     cw_coord c;
-    round->n->paused += strcmp(state, "paused") == 0;
+    round->n->faulty += strcmp(state, "paused") == 0 || strcmp(state, "dead") == 0;
     if (strcmp(state, "running") != 0 || torus_parse(&round->lab->torus, name, strlen(name), &c) < 0) {
         return;
     }
@@ -96,10 +98,10 @@ bool needed_look(struct needed *n, const struct lab *lab)
 enum needed_verdict needed_judge(const struct needed *n, const struct lab *lab, uint64_t scale)
 {
     /* Less than twice is no change: the queue of a machine is never the same twice. */
-    if (n->late == 0 || n->paused > 0 || scale < 2 * lab->scale) {
+    if (n->late == 0 || n->faulty > 0 || scale < 2 * lab->scale) {
         return NEEDED_NOT;
     }
-    return n->values + n->files + n->modules + n->stores > 0 ? NEEDED_HELD : NEEDED_NOW;
+    return n->streams + n->values + n->files + n->modules + n->stores > 0 ? NEEDED_HELD : NEEDED_NOW;
 }
 
 char *needed_why(const struct needed *n, char out[static LAB_REASON])
@@ -124,6 +126,7 @@ static void add_kept(char *out, unsigned count, const char *one, const char *man
 char *needed_kept(const struct needed *n, char out[static LAB_REASON])
 {
     out[0] = '\0';
+    add_kept(out, n->streams, "a stream that is sent", "streams that are sent");
     add_kept(out, n->values, "a cached value", "cached values");
     add_kept(out, n->files, "a file under way", "files under way");
     add_kept(out, n->modules, "what loaded services hold", NULL);

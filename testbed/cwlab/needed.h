@@ -14,8 +14,9 @@
 /* What was seen. Begin with {0}. */
 struct needed {
     unsigned asked, late; /* daemons that answered; that did not run when due, lately, for long enough to be lost */
+    unsigned streams;     /* servers on which the witness or bench sends, in measurements */
     unsigned values, files, modules, stores; /* cached values, files under way, services of the user's own, stores */
-    unsigned paused;
+    unsigned faulty;                         /* daemons that are paused or dead: somebody tries faults */
     cw_span longest;
     char latest[TORUS_TEXT]; /* the daemon of `longest` */
 };

@@ -58,9 +58,9 @@ START_TEST(what_is_done)
     ck_assert_int_eq(needed_judge(&n, &lab, 3), NEEDED_NOT); /* less than twice is no change */
     n.late = 0;
     ck_assert_int_eq(needed_judge(&n, &lab, 40), NEEDED_NOT);
-    n = (struct needed){.asked = 27, .late = 1, .paused = 1}; /* it would go on when its daemon begins again */
+    n = (struct needed){.asked = 27, .late = 1, .faulty = 1}; /* somebody tries faults */
     ck_assert_int_eq(needed_judge(&n, &lab, 4), NEEDED_NOT);
-    const struct needed held[] = {{.values = 1}, {.files = 1}, {.modules = 1}, {.stores = 1}};
+    const struct needed held[] = {{.streams = 1}, {.values = 1}, {.files = 1}, {.modules = 1}, {.stores = 1}};
     for (size_t i = 0; i < sizeof held / sizeof *held; i++) {
         n = held[i];
         n.late = 1;

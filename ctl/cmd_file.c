@@ -167,20 +167,30 @@ static const char *name_of(const struct call *call, const char *file)
     return as != NULL ? as->text : slash != NULL ? slash + 1 : file;
 }
 
-/* Adds every --to, each of one or several words. False: there is none. */
+/* False: there was none. */
+static bool add_words(struct request_draft *request, const char *text)
+{
+    bool any = false;
+    char *words = strdup(text), *rest = words;
+    for (char *word; words != NULL && (word = strtok_r(rest, " ", &rest)) != NULL; any = true) {
+        request_draft_word(request, word);
+    }
+    free(words);
+    return any;
+}
+
+/* Adds every --to, each of one or several words, and the words behind FILE: --to A B says A and B. False: no --to. */
 static bool add_members(const struct call *call, struct request_draft *request)
 {
     const struct arguments *a = call->arguments;
     bool any = false;
     for (int i = 0; i < a->options; i++) {
-        if (strcmp(a->given[i].option->name, "to") != 0) {
-            continue;
+        if (strcmp(a->given[i].option->name, "to") == 0) {
+            any |= add_words(request, a->given[i].text);
         }
-        char *words = strdup(a->given[i].text), *rest = words;
-        for (char *word; words != NULL && (word = strtok_r(rest, " ", &rest)) != NULL; any = true) {
-            request_draft_word(request, word);
-        }
-        free(words);
+    }
+    for (int i = 3; any && i < a->words; i++) {
+        (void)add_words(request, a->word[i]);
     }
     return any;
 }

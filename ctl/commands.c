@@ -410,7 +410,7 @@ static const struct command table[] = {
      "why bytes were sent more than once. Exit codes: 0 all have it; 5 some have it, and the others are named with the "
      "reason; 1 nobody has it.",
      "  cwctl file send image.qcow2 --to all\n  cwctl file send kernel --as vmlinuz --to 1,0,0 --to 1,0,1 --mode 644",
-     "to as mode keep progress no-wait", 1, 1, NULL, NULL, NULL, run_file_send},
+     "to as mode keep progress no-wait", 1, OPTION_WORDS_MAX - 2, NULL, NULL, NULL, run_file_send},
     {"file status", "", "files on their way from this server, and to it",
      "STATE: digesting (its bytes are read once), asking (who is in the group), sending; done (all have it), in part "
      "(FAILED have not), failed (nobody has it), or ended (it was not sent: REASON). THERE: bytes on the disk, on "

@@ -93,7 +93,7 @@ class Files(ctl_kit.Case):
             self.assertRegex(text, "^image, 3.00 MB: 26 of 26 servers have it after .*, and all of them had it "
                                    "already; 0 B sent\n$")
             os.unlink(self.there("2,2,2", "image"))
-            text = self.cwctl("file send", path, "--to", "2,2,2 1,1,1 1,0,0")
+            text = self.cwctl("file send", path, "--to", "2,2,2", "1,1,1 1,0,0")
             self.assertRegex(text, "; 2 had it already, the slowest other one got it at .*; 3.00 MB sent; they "
                                    "had 2.00 MB of it before, on average\n$")
         self.check(MEMBERS, "image", self.bytes(size))

@@ -102,12 +102,20 @@ class Complete(lab_kit.Case):
             self.skipTest(f"no {words[0]} (tests/packages.txt)")
         self.up("2x1x1", "--name", "one")
         self.make_home()
+        run("ctl", "1,0,0", "service", "multicast", "group", "join", "web")
         shell = Shell(words, setup, self.folder)
         self.addCleanup(shell.close)
         for keys, wanted in (("cwctl sta\t", "cwctl status "), ("cwlab status --name \t", "--name one"),
                              ("cwlab ctl 1,0,0 key ex\t", "key explain "), ("cwlab up --driver=pro\t", "=process"),
                              ("cwsim thr\t", "cwsim throughput "), ("cubewayd --check-config /etc/hostn\t", "hostname"),
                              ("cwctl kv \t\t", "flush"),
+                             # Servers, jobs and groups of the lab that runs, before and behind ctl.
+                             ("cwlab fail 1\t", "fail 1,0,0"), ("cwlab ctl 0,0,0 ping 1\t", "ping 1,0,0"),
+                             ("cwlab ctl 0,0,0 job show wit\t", "show witness"),
+                             ("cwlab ctl 0,0,0 service multicast group le\t", "group leave "),
+                             ("cwlab ctl 0,0,0 service multicast group leave w\t", "leave web"),
+                             ("cwlab ctl 0,0,0 file send f --to w\t", "--to web"),
+                             ("cwlab rescale --if\t", "--if-needed"),
                              # Quoted and escaped words before the one at hand, an open quote, and a path with ~.
                              ('cwlab ctl "0,0,0 1,0,0" key ex\t', "key explain "),
                              ("cwlab ctl '0,*,*' key ex\t", "key explain "),
@@ -133,10 +141,14 @@ class Complete(lab_kit.Case):
             self.skipTest("no fish (tests/packages.txt)")
         self.up("2x1x1", "--name", "one")
         self.make_home()
+        run("ctl", "1,0,0", "service", "multicast", "group", "join", "web")
         environment = dict(os.environ, HOME=self.folder, PATH=lab_kit.OPTIONS.bin + ":" + os.environ["PATH"])
         for line, wanted in (("cwctl sta", "status\twho the server is, and its state\n"),
                              ("cwlab status --name ", "one\t2x1x1\n"), ("cwlab up --driver=pro", "--driver=process\n"),
                              ("cwlab ctl 0,0,0 ping 1", "1,0,0\n"), ("cubewayd -c /etc/hostn", "/etc/hostname\n"),
+                             ("cwlab fail 1", "1,0,0\n"), ("cwlab ctl 0,0,0 job show wit", "witness"),
+                             ("cwlab ctl 0,0,0 service multicast group leave w", "web"),
+                             ("cwlab ctl 0,0,0 file send f --to w", "web"),
                              ('cwlab ctl "0,0,0 1,0,0" key ex', "explain\t"), ("cwlab ctl 0,\\*,0 key ex", "explain\t"),
                              ('cwlab status --name "on', "one\t2x1x1\n"),
                              ("~/bin/cwctl sta", "status\twho the server is, and its state\n")):

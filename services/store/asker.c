@@ -19,13 +19,14 @@ struct question {
     struct store_ask ask; /* its bytes are behind this struct */
     uint32_t shard;
     uint8_t members;
-    cw_server member[STORE_COPIES_MOST];
-    unsigned turn;    /* the member that is asked next when nobody is named */
-    cw_server named;  /* who is to be asked next; CW_SERVER_NONE: nobody in particular */
-    cw_server target; /* who is being asked */
-    unsigned moves;   /* answers MOVED in a row */
-    bool sent;        /* under this number at least once */
-    bool doubt;       /* perhaps it was done */
+    cw_server member[STORE_CANDIDATES]; /* who may be one: the first ones of the sequence */
+    unsigned turn;                      /* of these, the one that is asked next when nobody is named */
+    cw_server named;                    /* who is to be asked next; CW_SERVER_NONE: nobody in particular */
+    cw_server target;                   /* who is being asked */
+    unsigned moves;                     /* answers MOVED in a row */
+    unsigned strange;                   /* answers STRANGE in a row */
+    bool sent;                          /* under this number at least once */
+    bool doubt;                         /* perhaps it was done */
     cw_time begun, until;
     int64_t call; /* under way; 0: none is */
     cw_timer *timer;
@@ -175,9 +176,20 @@ static void moved(struct question *q, cw_server to)
     pause(q, CW_NS(0));
 }
 
+/* Have all candidates in view said that they are no members? */
+static bool only_strangers(const struct question *q)
+{
+    unsigned there = 0;
+    for (unsigned i = 0; i < q->members; i++) {
+        there += in_view(q, q->member[i]);
+    }
+    return q->strange >= there;
+}
+
 static void answered(struct question *q, const struct store_answer *a, cw_server from)
 {
     struct store *s = q->store;
+    q->strange = a->state == STORE_ANSWER_STRANGE ? q->strange + 1 : 0;
     bool done = a->state == STORE_ANSWER_DONE;
     remember(s, q->shard, done ? from : a->state == STORE_ANSWER_MOVED ? a->server : CW_SERVER_NONE, a->n);
     switch (a->state) {
@@ -188,8 +200,12 @@ static void answered(struct question *q, const struct store_answer *a, cw_server
         moved(q, a->server);
         return;
     case STORE_ANSWER_STRANGE:
-        q->ask.lead = true;
-        pause_some(q);
+        q->ask.lead = q->ask.lead || q->moves > 0; /* who was thought to lead is no member */
+        if (q->strange % q->members != 0) {
+            pause(q, CW_NS(0)); /* the next one may be one */
+        } else {
+            pause_some(q);
+        }
         return;
     case STORE_ANSWER_STALE:
         number_anew(q);
@@ -233,6 +249,7 @@ static void call_ended(cw_svc *svc, void *state, void *arg, int status, cw_packe
     q->doubt = q->doubt || !is_read(q);
     q->named = CW_SERVER_NONE;
     q->moves = 0;
+    q->strange = 0;
     q->ask.lead = true;
     pause(q, CW_NS(0));
 }
@@ -279,7 +296,7 @@ static void go(struct question *q)
     }
     cw_span left = cw_time_since(q->until, cw_now(s->svc));
     if (left.ns <= 0) {
-        finish_with(q, next_member(q) == CW_SERVER_NONE ? CW_STORE_NO_QUORUM : CW_STORE_NO_ANSWER);
+        finish_with(q, only_strangers(q) ? CW_STORE_NO_QUORUM : CW_STORE_NO_ANSWER);
         return;
     }
     cw_server target = q->named != CW_SERVER_NONE && in_view(q, q->named) ? q->named : next_member(q);
@@ -299,7 +316,7 @@ static void place(struct question *q)
     struct store *s = q->store;
     cw_key key = store_places_key(&q->ask.order.name);
     q->shard = store_places_shard(&s->torus, &key);
-    q->members = (uint8_t)store_places_members(&s->torus, q->shard, s->of.copies, q->member);
+    q->members = (uint8_t)store_places_members(&s->torus, q->shard, STORE_CANDIDATES, q->member);
     q->named = store_asker_hint(s, q->shard);
     if (!is_read(q)) {
         number_anew(q);

@@ -10,8 +10,9 @@
 #include "services/store/common.h"
 #include "services/store/disk/journal.h"
 #include "services/store/durable.h"
-#include "services/store/genesis.h"
 #include "services/store/lead.h"
+#include "services/store/making.h"
+#include "services/store/warden.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -227,7 +228,7 @@ static int create(struct store *s, cw_request *r, int argc, const char *const *a
     if (used < argc - 2) {
         return refuse_option(r, argv[2 + used], options, 1);
     }
-    return store_genesis_create(s, r, argv[1], disk, (unsigned)copies);
+    return store_making_begin(s, r, argv[1], disk, (unsigned)copies);
 }
 
 static void tell_disk(const struct store *s, cw_request *r)
@@ -245,25 +246,31 @@ static void tell_disk(const struct store *s, cw_request *r)
 
 static int status(struct store *s, cw_request *r)
 {
-    unsigned leading = 0, trying = 0, lagging = 0, lost = 0;
+    unsigned leading = 0, trying = 0, lagging = 0, lost = 0, member_of = 0;
+    const struct store_warden_status warden = store_warden_status(s);
     for (unsigned i = 0; i < s->shards; i++) {
-        const struct store_lead *lead = s->shard[i].lead;
+        const struct store_lead *lead = s->shard[i]->lead;
         bool open = lead != NULL && lead->phase == STORE_PHASE_OPEN;
         leading += open;
         trying += lead != NULL && !open;
         lagging += open && lead->lagging != 0;
-        for (unsigned m = 0; m < s->shard[i].count; m++) {
-            lost += s->shard[i].lost[m];
+        member_of += s->shard[i]->role == STORE_ROLE_MEMBER;
+        for (unsigned m = 0; m < s->shard[i]->config.count; m++) {
+            lost += s->shard[i]->lost[m];
         }
     }
     tell_server(r, "server", cw_self(s->svc));
     cw_request_text(r, "store", s->of.id != 0 ? s->of.name : "none");
     cw_request_int(r, "copies", s->of.copies);
-    cw_request_int(r, "member_of", s->shards);
+    cw_request_int(r, "member_of", member_of);
     cw_request_int(r, "leading", leading);
     cw_request_int(r, "trying", trying);
     cw_request_int(r, "short", lagging);
     cw_request_int(r, "members_lost", lost);
+    cw_request_int(r, "to_replace", warden.replacing);
+    cw_request_int(r, "filling", warden.filling);
+    cw_request_int(r, "bytes_to_go", (int64_t)warden.to_go);
+    cw_request_int(r, "copies_missing", (int64_t)warden.copies_missing);
     cw_request_int(r, "registers", (int64_t)s->registers);
     cw_request_int(r, "bytes", (int64_t)s->bytes);
     cw_request_int(r, "bytes_max", (int64_t)s->limits.bytes_max);
@@ -284,7 +291,11 @@ static const char *role_of(const struct store *s, const struct store_shard *shar
     if (member == hint) {
         return "led when it answered this server last";
     }
-    return mine || s->of.id == 0 || member != s->self ? "member" : "was a member in a former life";
+    unsigned m = shard != NULL ? store_config_place(&shard->config, member) : 0;
+    if (shard != NULL && m < shard->config.count && shard->lost[m]) {
+        return "was a member in a former life";
+    }
+    return shard != NULL ? "member" : "member at first";
 }
 
 static int explain(struct store *s, cw_request *r, int argc, const char *const *argv)
@@ -304,6 +315,10 @@ static int explain(struct store *s, cw_request *r, int argc, const char *const *
     struct store_shard *shard = store_shard_find(s, number);
     const struct store_register *have = shard != NULL ? store_table_find(&shard->acceptor.table, &name) : NULL;
     unsigned count = store_places_members(&s->torus, number, s->of.id != 0 ? s->of.copies : STORE_COPIES_LEAST, member);
+    if (shard != NULL && shard->config.count > 0) {
+        count = shard->config.count;
+        memcpy(member, shard->config.member, count * sizeof *member);
+    }
     for (unsigned m = 0; m < count; m++) {
         cw_coord c = cw_server_coord(s->svc, member[m]);
         if (m > 0) {
@@ -313,6 +328,7 @@ static int explain(struct store *s, cw_request *r, int argc, const char *const *
         tell_server(r, "member", c);
         cw_request_text(r, "state", cw_reachable(s->svc, c) ? "in view" : "not in view");
         cw_request_text(r, "role", role_of(s, shard, store_asker_hint(s, number), member[m]));
+        cw_request_int(r, "epoch", shard != NULL ? shard->config.epoch : 0);
         if (have != NULL && member[m] == s->self) {
             cw_request_int(r, "version", (int64_t)have->version);
             cw_request_text(r, "holds", have->deleted ? "that it was deleted" : "a value");

@@ -3,6 +3,10 @@
 
 #include "services/store/durable.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { LINE = 700 };
 enum { CALL_ROOM = 160 }; /* bytes of headers and extensions that the runtime may put beside a call's payload */
 
 const struct metric store_count_names[STORE_COUNTS] = {
@@ -26,6 +30,8 @@ const struct metric store_count_names[STORE_COUNTS] = {
     [STORE_COUNT_DEPOSED] = {"deposed", "Times that another server took over a shard which this one led."},
     [STORE_COUNT_GIVEN_UP] = {"given_up", "Times that this server stopped leading because no majority answered."},
     [STORE_COUNT_RESENT] = {"resent", "Items sent again to members that had not answered."},
+    [STORE_COUNT_REPLACED] = {"replaced", "Members of shards that this server led in whose place another stands now."},
+    [STORE_COUNT_GIVEN] = {"given", "Registers given to servers that were to become members."},
     [STORE_COUNT_STRANGE] = {"strange", "Items and questions of another class, shard or life of this server."},
     [STORE_COUNT_DENIED] = {"denied", "Questions about a job's names that came from another job."},
     [STORE_COUNT_MALFORMED] = {"malformed", "Packets that could not be read."},
@@ -42,6 +48,16 @@ void store_note(struct store *s, enum store_count what)
 {
     s->count[what]++;
     cw_counter_add(s->counter[what], 1);
+}
+
+void store_say(const struct store *s, cw_level level, const char *format, ...)
+{
+    char text[LINE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    cw_log(s->svc, level, text);
 }
 
 const char *store_status_text(cw_store_status status)

@@ -10,6 +10,8 @@ extern const struct metric store_count_names[STORE_COUNTS];
 extern const struct metric store_time_names[STORE_TIMES];
 
 void store_note(struct store *s, enum store_count what);
+/* A line of the log. */
+__attribute__((format(printf, 3, 4))) void store_say(const struct store *s, cw_level level, const char *format, ...);
 /* Static: "done", "not found" .. */
 const char *store_status_text(cw_store_status status);
 /* The longest name and value together that a packet carries here. */

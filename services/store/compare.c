@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/store/compare.h"
 
+#include "services/store/change.h"
 #include "services/store/common.h"
 #include "services/store/durable.h"
 #include "services/store/peers.h"
@@ -15,6 +16,20 @@ static struct store_table *own(struct store_lead *lead)
 
 /* ---- Questions --------------------------------------------------------------------------------------------------- */
 
+static void give(struct store_lead *lead)
+{
+    struct store_comparison *c = &lead->comparison;
+    const struct store_register *r = store_table_at(own(lead), c->bucket, c->give_at);
+    size_t size = r != NULL ? store_register_size(r) : 0;
+    uint8_t *bytes = r != NULL ? malloc(size) : NULL;
+    if (bytes != NULL) {
+        const struct store_item item = {.kind = STORE_ITEM_GIVE, .bytes = bytes, .length = size};
+        store_register_encode(r, bytes);
+        store_peers_send(lead, c->member, item, c->question);
+        free(bytes);
+    }
+}
+
 static void ask(struct store_lead *lead)
 {
     struct store_comparison *c = &lead->comparison;
@@ -24,6 +39,11 @@ static void ask(struct store_lead *lead)
         item.bucket = (uint16_t)c->bucket;
     } else if (c->stage == COMPARE_FETCH) {
         item = (struct store_item){.kind = STORE_ITEM_FETCH, .name = store_register_name(c->wanted)};
+    } else if (c->stage == COMPARE_DROP) {
+        item = (struct store_item){.kind = STORE_ITEM_DROP, .name = store_register_name(c->wanted)};
+    } else if (c->stage == COMPARE_GIVE) {
+        give(lead);
+        return;
     }
     store_peers_send(lead, c->member, item, c->question);
 }
@@ -35,13 +55,13 @@ static void ask_next(struct store_lead *lead)
     store_lead_wind(lead);
 }
 
-void store_compare_begin(struct store_lead *lead, unsigned member, bool late)
+void store_compare_begin(struct store_lead *lead, unsigned member, int how)
 {
     struct store_comparison *c = &lead->comparison;
-    const uint32_t serial = c->serial + 1;
+    const uint32_t serial = ++lead->store->comparisons; /* registers of former leaderships have seen others */
     const uint64_t question = c->question;
     *c = (struct store_comparison){
-        .runs = true, .late = late, .member = member, .serial = serial, .question = question, .stage = COMPARE_BUCKETS};
+        .runs = true, .how = how, .member = member, .serial = serial, .question = question, .stage = COMPARE_BUCKETS};
     ask_next(lead);
 }
 
@@ -69,8 +89,13 @@ void store_compare_resend(struct store_lead *lead)
 static void end(struct store_lead *lead)
 {
     struct store_comparison *c = &lead->comparison;
-    lead->compared |= c->late ? 0 : 1u << c->member;
+    const unsigned given = c->given;
     store_compare_drop(lead);
+    if (c->how == STORE_COMPARE_FILL) {
+        store_change_compared(lead, given);
+        return;
+    }
+    lead->compared |= c->how == STORE_COMPARE_LATE ? 0 : 1u << c->member;
     store_lead_go_on(lead);
 }
 
@@ -96,7 +121,7 @@ static void list_next_bucket(struct store_lead *lead, unsigned bucket)
 /* The leader has this, and the member has something older, or nothing. */
 static void differs(struct store_lead *lead, struct store_register *r)
 {
-    if (!lead->comparison.late) {
+    if (lead->comparison.how == STORE_COMPARE_TAKEOVER) {
         r->doubtful = true;
     } else if (r->under_way == NULL) {
         store_note(lead->store, STORE_COUNT_REPAIRED);
@@ -133,12 +158,21 @@ static void take_listed(struct store_lead *lead, const struct store_listed *list
     if (have != NULL) {
         have->seen = c->serial;
     }
+    if (c->how == STORE_COMPARE_FILL) {
+        if (have == NULL && !STORE_MUTANT(UNION)) {
+            want(c, &listed->name);
+        } else if (have != NULL && order != 0 && !(STORE_MUTANT(UNION) && order < 0)) {
+            have->seen = 0; /* it is given when all of the bucket has been listed */
+        }
+        return;
+    }
     if (order == 0) {
         return;
     }
-    if (have != NULL && (order > 0 || c->late || STORE_MUTANT(OWN_STATE))) {
+    bool late = c->how == STORE_COMPARE_LATE;
+    if (have != NULL && (order > 0 || late || STORE_MUTANT(OWN_STATE))) {
         differs(lead, have);
-    } else if (c->late) {
+    } else if (late) {
         bury(lead, &listed->name);
     } else if (!STORE_MUTANT(OWN_STATE)) {
         want(c, &listed->name);
@@ -176,9 +210,54 @@ static void heard_sums(struct store_lead *lead, const struct store_reply *reply)
     list_next_bucket(lead, 0);
 }
 
+/* All of a bucket was listed: the newcomer is to forget the names that are wanted, and is given what it lacks. */
+static void fill_bucket(struct store_lead *lead)
+{
+    struct store_comparison *c = &lead->comparison;
+    const struct store_register *r;
+    if (c->wanted != NULL) {
+        c->stage = COMPARE_DROP;
+        ask_next(lead);
+        return;
+    }
+    while ((r = store_table_at(own(lead), c->bucket, c->give_at)) != NULL && r->seen == c->serial) {
+        c->give_at++;
+    }
+    if (r != NULL) {
+        c->stage = COMPARE_GIVE;
+        ask_next(lead);
+        return;
+    }
+    c->give_at = 0;
+    list_next_bucket(lead, c->bucket + 1);
+}
+
+static void heard_given(struct store_lead *lead)
+{
+    struct store_comparison *c = &lead->comparison;
+    struct store_register *first = c->wanted;
+    c->given++;
+    store_note(lead->store, STORE_COUNT_GIVEN);
+    if (c->stage == COMPARE_DROP) {
+        c->wanted = first->next;
+        free(first);
+    } else {
+        c->give_at++;
+    }
+    fill_bucket(lead);
+}
+
 static void go_on_in_bucket(struct store_lead *lead)
 {
     struct store_comparison *c = &lead->comparison;
+    if (c->how == STORE_COMPARE_FILL) {
+        if (c->more) {
+            ask_next(lead);
+        } else {
+            fill_bucket(lead);
+        }
+        return;
+    }
     if (c->wanted != NULL) {
         c->stage = COMPARE_FETCH;
         ask_next(lead);
@@ -238,12 +317,15 @@ void store_compare_heard(struct store_lead *lead, unsigned member, uint64_t ques
     if (!c->runs || c->member != member || c->question != question) {
         return;
     }
-    lead->begun = cw_now(lead->store->svc);
+    lead->begun = c->how != STORE_COMPARE_FILL ? cw_now(lead->store->svc) : lead->begun;
     if (reply->kind == STORE_ITEM_BUCKETS && c->stage == COMPARE_BUCKETS) {
         heard_sums(lead, reply);
     } else if (reply->kind == STORE_ITEM_LIST && c->stage == COMPARE_LIST) {
         heard_list(lead, reply);
     } else if (reply->kind == STORE_ITEM_FETCH && c->stage == COMPARE_FETCH) {
         heard_fetched(lead, reply);
+    } else if ((reply->kind == STORE_ITEM_GIVE && c->stage == COMPARE_GIVE) ||
+               (reply->kind == STORE_ITEM_DROP && c->stage == COMPARE_DROP)) {
+        heard_given(lead);
     }
 }

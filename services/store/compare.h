@@ -5,7 +5,8 @@
  *
  * While the leader takes over, the higher tag of two wins, and the register is marked as doubtful: it will be written
  * again. Once the shard is open, what the leader holds is right, and what a member holds otherwise is written again at
- * once; a name that the leader does not know is written as deleted.
+ * once; a name that the leader does not know is written as deleted. A newcomer is no member, and is given its registers
+ * as they are, at the end of each bucket, one at a time: in the service's background place.
  */
 #ifndef SERVICES_STORE_COMPARE_H
 #define SERVICES_STORE_COMPARE_H
@@ -13,7 +14,7 @@
 #include "services/store/lead.h"
 
 /* Begins; none runs. store_lead_go_on() is called when it has ended. */
-void store_compare_begin(struct store_lead *lead, unsigned member, bool late);
+void store_compare_begin(struct store_lead *lead, unsigned member, int how);
 /* A reply to a question of a comparison. lead may be gone afterwards. */
 void store_compare_heard(struct store_lead *lead, unsigned member, uint64_t question, const struct store_reply *reply);
 /* Asks the last question again. */

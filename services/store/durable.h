@@ -5,9 +5,6 @@
  *
  * Rule 1 of the store is kept here: what a member holds may be ahead of its disk, but no answer leaves, and no vote of
  * its own counts, before all that it was told and has done until then is on the disk.
- *
- * After a restart a member asks those that it shares shards with how far they heard that its log goes, before it votes
- * (rule 21). Who heard of more than the disk holds has seen answers that this disk does not know of: its store id dies.
  */
 #ifndef SERVICES_STORE_DURABLE_H
 #define SERVICES_STORE_DURABLE_H
@@ -34,6 +31,10 @@ const char *store_durable_text(const struct store *s);
  * of a name. */
 void store_durable_class(struct store *s, const struct store_word *w);
 void store_durable_promise(struct store *s, struct store_shard *shard);
+/* All that is known of a shard beside its registers, whether it has changed or not. */
+void store_durable_shard(struct store *s, struct store_shard *shard);
+/* The register of that name is gone. */
+void store_durable_drop(struct store *s, const struct store_name *name);
 void store_durable_register(struct store *s, struct store_shard *shard, const struct store_name *name);
 
 /* Is what this shard has promised on the disk? */
@@ -47,10 +48,5 @@ void store_durable_answer(struct store *s, uint32_t call, const uint8_t *bytes, 
  * The leader's own vote. True: it counts now. False: store_lead_voted() follows, while the leadership lasts.
  */
 bool store_durable_vote(struct store_lead *lead, enum store_item_kind kind, uint64_t number);
-
-/* A peer has said that its log goes that far. */
-void store_durable_heard(struct store *s, cw_server server, uint64_t store_id, uint64_t position);
-/* What this server has heard of that store id; 0: nothing. */
-uint64_t store_durable_heard_of(const struct store *s, cw_server server, uint64_t store_id);
 
 #endif

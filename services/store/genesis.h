@@ -16,16 +16,17 @@
 
 #include "services/store/internal.h"
 
-/*
- * An operator's order: a class of that name, in memory or on disks. As on_command(): 1, the request is answered later.
- */
-int store_genesis_create(struct store *s, cw_request *r, const char *name, bool disk, unsigned copies);
+enum { STORE_OFFER_S = 10 }; /* who has agreed to be of a class agrees to no other for so long */
+
 /* From now on this server is of the class that the record tells. -ENOMEM. */
 CW_MUST_CHECK int store_genesis_take(struct store *s, const struct store_word *w);
 /* Asks neighbours and some others which class there is; store_asker_class_known() follows, perhaps from within. */
 void store_genesis_learn(struct store *s);
 /* A packet to the operators' port. */
 void store_genesis_word(struct store *s, const uint8_t *bytes, size_t size, const cw_rx *rx);
+/* Says a word to a server's operators' port; done as of cw_call(). */
+CW_MUST_CHECK int store_genesis_send(struct store *s, cw_server server, const struct store_word *w,
+                                     const cw_call_options *options, cw_reply_fn done, void *arg);
 /* Forgets the class, and frees what belongs to it. */
 void store_genesis_close(struct store *s);
 

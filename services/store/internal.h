@@ -5,9 +5,11 @@
  *
  *   store.c      the service's table: packets and events go to the files below
  *   command.c    what operators ask
- *   genesis.c    creating a class, on all servers; who knows of one
+ *   making.c     an operator makes a class, on all servers
+ *   genesis.c    what a server of a class is a member of; who knows of one
  *   asker.c      the asker's side: which member a question goes to, how often, until when
- *   durable.c    what is on the disk, what waits for it, and what it says after a restart; disk/ is below it
+ *   durable.c    what waits for the disk; found.c  its records, and what is made of them at the next start;
+ *   hearing.c    what others heard of a log that has just been read; disk/ is below these
  *   member.c     a member's answers to a leader, and to whoever takes it for one
  *   serve.c      the leader's side of an operation
  *   lead.c       a leadership of one shard, from its first PREPARE to its end
@@ -15,21 +17,21 @@
  *   writing.c    writes under way, until the members have them
  *   peers.c      items to the other members, and their replies
  *   common.c     counts and words
- *   wire.c       bytes;  verdict.c  what an operation makes of a register;  acceptor.c, table.c  what a member holds;
- *   places.c     who is a member of what;  ballot.h
+ *   held/        wire.c  bytes;  verdict.c  what an operation makes of a register;  acceptor.c, table.c  what a member
+ *                holds;  places.c  who is a member of what;  ballot.h
  *
- * The last row knows no network and no time. docs/services/store.md has the rules, and one drawing of a put's way.
+ * The last one knows no network and no time. docs/services/store.md has the rules, and one drawing of a put's way.
  */
 #ifndef SERVICES_STORE_INTERNAL_H
 #define SERVICES_STORE_INTERNAL_H
 
 #include "base/list.h"
 #include "keyspace/torus.h"
-#include "services/store/acceptor.h"
-#include "services/store/mutant.h"
-#include "services/store/places.h"
+#include "services/store/held/acceptor.h"
+#include "services/store/held/mutant.h"
+#include "services/store/held/places.h"
+#include "services/store/held/wire.h"
 #include "services/store/store.h"
-#include "services/store/wire.h"
 
 /* Bounds of one instance. */
 enum {
@@ -60,6 +62,8 @@ enum store_count {
     STORE_COUNT_DEPOSED,
     STORE_COUNT_GIVEN_UP,
     STORE_COUNT_RESENT,
+    STORE_COUNT_REPLACED,
+    STORE_COUNT_GIVEN,
     STORE_COUNT_STRANGE,
     STORE_COUNT_DENIED,
     STORE_COUNT_MALFORMED,
@@ -75,6 +79,8 @@ struct store_limits {
     cw_span patience; /* a leader without a majority gives up */
     cw_span slow;     /* a live member without an answer is waited for; then it lags */
     cw_span hearing;  /* a member that has restarted waits so long for what others heard of it, at most */
+    cw_span settle;   /* a member that is another life is replaced after so long */
+    cw_span away;     /* a member that is not in view is replaced after so long */
 };
 
 struct store_lead;
@@ -82,14 +88,25 @@ struct journal;
 struct disk;
 struct disks_host;
 
-/* A shard of which this server is a member. */
+/* What this server is in a shard. */
+enum store_role {
+    STORE_ROLE_MEMBER,
+    STORE_ROLE_LEARNER, /* a leader fills it; it has no vote */
+    STORE_ROLE_LEFT,    /* it was a member, or was to be one, and knows who came after */
+};
+
+/* A shard that this server knows of. */
 struct store_shard {
     uint32_t number;
-    uint8_t count, me; /* members, and this server's place among them */
-    cw_server member[STORE_COPIES_MOST];
-    uint64_t store_id[STORE_COPIES_MOST];
-    bool lost[STORE_COPIES_MOST]; /* that member has said that it is another life: it never votes again */
+    enum store_role role;
+    struct store_config config;      /* the newest that is known to be decided; a learner is not in it */
+    uint8_t me;                      /* a member: its place */
+    bool lost[STORE_COPIES_MOST];    /* that member has said that it is another life: it never votes again */
+    bool unsure[STORE_COPIES_MOST];  /* it has come back since it was heard of last: it may be another life */
+    cw_time gone[STORE_COPIES_MOST]; /* since when it is not in view; CW_NEVER: it is */
+    unsigned skip;                   /* servers that could not be made members the last times */
     struct store_acceptor acceptor;
+    struct store_seal seal;    /* the next config, which this member has sealed */
     struct store_ballot heard; /* the highest that others named */
     /* On disks: the promise that was put last, and the number of that put. */
     struct store_ballot saved;
@@ -133,9 +150,10 @@ struct store {
     struct store_limits limits;
     bool closing;
 
-    struct store_class of;     /* id 0: none is known */
-    struct store_shard *shard; /* by number; of which this server is a member */
-    unsigned shards;
+    struct store_class of;      /* id 0: none is known */
+    bool joined;                /* this server is of it, and not only knows of it */
+    struct store_shard **shard; /* by number */
+    unsigned shards, shards_room;
     size_t bytes, registers; /* of all shards' registers */
     struct store_peer *peer;
     unsigned peers;
@@ -145,6 +163,9 @@ struct store {
     const char *folder;             /* NULL: no folder is set */
     struct disk *disk;              /* open; NULL: none is */
     struct journal *journal;        /* on it; NULL as that is */
+    cw_timer *warden_timer;
+    unsigned filling;     /* newcomers that this server fills */
+    uint32_t comparisons; /* so far: their serial numbers */
     cw_timer *disk_timer;
     cw_timer *hearing_timer;
     cw_time hearing_ends;

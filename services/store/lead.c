@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/store/lead.h"
 
+#include "services/store/change.h"
 #include "services/store/common.h"
 #include "services/store/compare.h"
 #include "services/store/durable.h"
 #include "services/store/peers.h"
 #include "services/store/serve.h"
+#include "services/store/warden.h"
 #include "services/store/writing.h"
 
 #include <errno.h>
@@ -16,8 +18,11 @@ enum { REST_LEAST_MS = 5, REST_MORE_MS = 45, SYNC_WINDOW = 32, WRITE_PATIENCES =
 bool store_lead_sees(const struct store_lead *lead, unsigned member)
 {
     const struct store_shard *shard = lead->shard;
+    if (member == store_change_newcomer(lead)) {
+        return store_change_sees(lead);
+    }
     return member != shard->me && !shard->lost[member] &&
-           cw_reachable(lead->store->svc, cw_server_coord(lead->store->svc, shard->member[member]));
+           cw_reachable(lead->store->svc, cw_server_coord(lead->store->svc, shard->config.member[member]));
 }
 
 static void enter(struct store_lead *lead, enum store_phase phase)
@@ -39,11 +44,13 @@ static void prepare(struct store_lead *lead)
     struct store_shard *shard = lead->shard;
     struct store_acceptor *own = &shard->acceptor;
     bool above = store_ballot_compare(shard->heard, own->promised) > 0;
-    lead->ballot = store_ballot_above(above ? shard->heard : own->promised, lead->store->self, lead->store->boot);
+    lead->ballot = store_ballot_above(above ? shard->heard : own->promised, shard->config.epoch, lead->store->self,
+                                      lead->store->boot);
     bool promised = store_acceptor_prepare(own, lead->ballot);
     CHECK(promised);
     store_durable_promise(lead->store, shard);
     lead->promised = store_durable_vote(lead, STORE_ITEM_PREPARE, 0) ? 1u << shard->me : 0;
+    lead->seal[shard->me] = shard->seal;
     lead->promises_min = own->n_max;
     lead->promises_max = own->n_max;
     enter(lead, STORE_PHASE_PREPARING);
@@ -54,6 +61,9 @@ static void heard_promise(struct store_lead *lead, unsigned member, const struct
 {
     unsigned bit = 1u << member;
     lead->root[member] = reply->root;
+    if (!store_seal_decode(reply->bytes, reply->length, &lead->seal[member])) {
+        return;
+    }
     if (lead->phase == STORE_PHASE_PREPARING) {
         lead->promised |= bit;
         lead->promises_min = reply->n < lead->promises_min ? reply->n : lead->promises_min;
@@ -61,13 +71,14 @@ static void heard_promise(struct store_lead *lead, unsigned member, const struct
         store_lead_go_on(lead);
         return;
     }
-    if (lead->phase != STORE_PHASE_OPEN || (lead->lagging & bit) == 0 || lead->write_count > 0) {
+    if (lead->phase != STORE_PHASE_OPEN || (lead->lagging & bit) == 0 || lead->write_count > 0 ||
+        store_change_stops(lead)) {
         return;
     }
     if (store_sum_equal(reply->root, store_table_root(&lead->shard->acceptor.table))) {
         lead->lagging &= ~bit;
     } else if (!lead->comparison.runs) {
-        store_compare_begin(lead, member, true);
+        store_compare_begin(lead, member, STORE_COMPARE_LATE);
     }
 }
 
@@ -77,7 +88,7 @@ static void heard_promise(struct store_lead *lead, unsigned member, const struct
 static bool has_promises(const struct store_lead *lead)
 {
     unsigned silent = 0;
-    for (unsigned m = 0; m < lead->shard->count; m++) {
+    for (unsigned m = 0; m < lead->shard->config.count; m++) {
         silent |= store_lead_sees(lead, m) ? 1u << m : 0;
     }
     silent &= ~lead->promised;
@@ -90,7 +101,7 @@ static bool has_promises(const struct store_lead *lead)
 /* True when all voters have been compared with. */
 static bool compare(struct store_lead *lead)
 {
-    for (unsigned m = 0; m < lead->shard->count && !lead->comparison.runs; m++) {
+    for (unsigned m = 0; m < lead->shard->config.count && !lead->comparison.runs; m++) {
         unsigned bit = 1u << m;
         if ((lead->voters & ~lead->compared & bit) == 0) {
             continue;
@@ -98,7 +109,7 @@ static bool compare(struct store_lead *lead)
         if (store_sum_equal(lead->root[m], store_table_root(&lead->shard->acceptor.table))) {
             lead->compared |= bit;
         } else {
-            store_compare_begin(lead, m, false);
+            store_compare_begin(lead, m, STORE_COMPARE_TAKEOVER);
         }
     }
     return (lead->voters & ~lead->compared) == 0;
@@ -143,6 +154,17 @@ static void open_shard(struct store_lead *lead)
 void store_lead_go_on(struct store_lead *lead)
 {
     if (lead->phase == STORE_PHASE_PREPARING && has_promises(lead)) {
+        unsigned which = 0;
+        enum store_seal_verdict verdict = store_seal_judge(&lead->shard->config, lead->promised, lead->seal, &which);
+        if (verdict == STORE_SEAL_DECIDED) {
+            const struct store_config next = lead->seal[which].next;
+            store_change_decided(lead, &next);
+            return;
+        }
+        if (verdict == STORE_SEAL_DOUBT) {
+            store_lead_wind(lead);
+            return;
+        }
         lead->voters = lead->promised;
         lead->compared = 1u << lead->shard->me;
         lead->lagging = store_lead_all(lead) & ~lead->voters;
@@ -157,6 +179,9 @@ void store_lead_go_on(struct store_lead *lead)
         open_shard(lead);
     }
     store_lead_wind(lead);
+    if (lead->phase == STORE_PHASE_OPEN) {
+        store_change_review(lead, false);
+    }
 }
 
 /* ---- Replies ----------------------------------------------------------------------------------------------------- */
@@ -178,14 +203,27 @@ static bool is_deposed(struct store_lead *lead, const struct store_reply *reply)
 void store_lead_heard(struct store_lead *lead, unsigned member, uint64_t number, const struct store_reply *reply)
 {
     unsigned bit = 1u << member;
+    if (reply->why == STORE_REPLY_EPOCH) {
+        store_change_epoch(lead, member, reply);
+        return;
+    }
+    if (is_deposed(lead, reply)) {
+        return;
+    }
+    if (member == store_change_newcomer(lead) || reply->kind == STORE_ITEM_SEAL) {
+        store_change_heard(lead, member, number, reply);
+        return;
+    }
     if (reply->why == STORE_REPLY_STRANGE) {
         lead->shard->lost[member] = true;
+        store_warden_wake(lead->store);
         store_lead_review(lead);
         return;
     }
-    if (is_deposed(lead, reply) || reply->why != STORE_REPLY_YES) {
+    if (reply->why != STORE_REPLY_YES) {
         return;
     }
+    lead->shard->unsure[member] = false;
     lead->full = reply->full ? lead->full | bit : lead->full & ~bit;
     switch (reply->kind) {
     case STORE_ITEM_PREPARE:
@@ -203,6 +241,15 @@ void store_lead_heard(struct store_lead *lead, unsigned member, uint64_t number,
     case STORE_ITEM_CONFIRM:
         store_serve_confirmed(lead, member, number);
         break;
+    case STORE_ITEM_INSTALL:
+        if (lead->phase == STORE_PHASE_PREPARING) {
+            ask_promises(lead, bit);
+        }
+        break;
+    case STORE_ITEM_LEARN:
+    case STORE_ITEM_GIVE:
+    case STORE_ITEM_DROP:
+    case STORE_ITEM_SEAL:
     case STORE_ITEM_KINDS:
         break;
     }
@@ -212,6 +259,8 @@ void store_lead_voted(struct store_lead *lead, enum store_item_kind kind, uint64
 {
     if (kind == STORE_ITEM_ACCEPT) {
         store_writing_accepted(lead, lead->shard->me, number);
+    } else if (kind == STORE_ITEM_SEAL) {
+        store_change_voted(lead);
     } else {
         lead->promised |= 1u << lead->shard->me;
         store_lead_go_on(lead);
@@ -224,7 +273,7 @@ void store_lead_voted(struct store_lead *lead, enum store_item_kind kind, uint64
 static unsigned to_catch_up(const struct store_lead *lead)
 {
     unsigned set = 0;
-    for (unsigned m = 0; m < lead->shard->count; m++) {
+    for (unsigned m = 0; m < lead->shard->config.count; m++) {
         set |= (lead->lagging >> m & 1) != 0 && store_lead_sees(lead, m) ? 1u << m : 0;
     }
     return set;
@@ -256,7 +305,7 @@ static void send_again(struct store_lead *lead)
     if (lead->comparison.runs) {
         if (store_lead_sees(lead, lead->comparison.member)) {
             store_compare_resend(lead);
-        } else if (lead->comparison.late) {
+        } else if (lead->comparison.how == STORE_COMPARE_LATE) {
             store_compare_drop(lead);
         }
     } else if (lead->phase == STORE_PHASE_OPEN) {
@@ -283,14 +332,19 @@ static void due(cw_svc *svc, void *state, void *arg)
         store_lead_end(lead, STORE_END_NO_QUORUM);
         return;
     }
+    struct store *s = lead->store;
+    struct store_shard *shard = lead->shard;
     send_again(lead);
-    store_lead_go_on(lead);
+    store_change_review(lead, true);
+    if (shard->lead == lead && !s->closing) {
+        store_lead_go_on(lead);
+    }
 }
 
 void store_lead_wind(struct store_lead *lead)
 {
     bool busy = lead->phase != STORE_PHASE_OPEN || lead->write_count > 0 || lead->confirming || lead->comparison.runs ||
-                to_catch_up(lead) != 0;
+                to_catch_up(lead) != 0 || lead->change.step != STORE_CHANGE_NONE;
     if (busy && lead->timer == NULL) {
         lead->timer = cw_timer_start(lead->store->svc, lead->store->limits.tick, due, lead);
     }
@@ -344,6 +398,7 @@ void store_lead_end(struct store_lead *lead, enum store_end how)
     list_init(&not );
     store_writing_drop(lead, &maybe, &not );
     store_compare_drop(lead);
+    store_change_drop(lead);
     list_splice_back(&not, &lead->waiting);
     list_splice_back(&not, &lead->reads);
     list_splice_back(&not, &lead->round);

@@ -20,15 +20,40 @@ enum store_phase {
 /* A comparison with one member that is under way: compare.c. */
 struct store_comparison {
     bool runs;
-    bool late;       /* the shard is open, and what the leader holds is right */
+    enum {
+        STORE_COMPARE_TAKEOVER, /* the higher tag of two wins */
+        STORE_COMPARE_LATE,     /* the shard is open, and what the leader holds is right */
+        STORE_COMPARE_FILL,     /* the other one is a newcomer, which is given what it lacks */
+    } how;
     unsigned member; /* by its place */
-    enum { COMPARE_BUCKETS, COMPARE_LIST, COMPARE_FETCH } stage;
+    enum { COMPARE_BUCKETS, COMPARE_LIST, COMPARE_FETCH, COMPARE_GIVE, COMPARE_DROP } stage;
     unsigned bucket, from;
+    uint32_t give_at;  /* FILL: of the bucket, the register that is given next */
+    unsigned given;    /* FILL: registers given and taken away */
     uint32_t serial;   /* registers that it has met carry this number */
     uint64_t question; /* replies to an earlier one do not count */
     bool more;         /* the bucket has more names than were listed */
     bool differs[STORE_BUCKETS];
-    struct store_register *wanted; /* names to be fetched, in a row by `next` */
+    struct store_register *wanted; /* names to be fetched, or to be dropped, in a row by `next` */
+};
+
+/* A change of members that is under way: change.c. */
+struct store_change {
+    enum {
+        STORE_CHANGE_NONE,
+        STORE_CHANGE_LEARN,   /* the newcomer is given what it lacks, while writes go on */
+        STORE_CHANGE_STOPPED, /* waits for the writes under way to be over, and begins no others */
+        STORE_CHANGE_LAST,    /* the newcomer is given what is left */
+        STORE_CHANGE_SEALING, /* waits until all that stay have sealed the next config */
+    } step;
+    bool waits;        /* for the answer to a LEARN */
+    uint8_t place;     /* of the member that leaves */
+    cw_server server;  /* the newcomer */
+    uint64_t store_id; /* its; 0: not known yet */
+    uint64_t number;   /* replies to earlier questions do not count */
+    unsigned passes;   /* comparisons so far */
+    unsigned sealed;   /* set of members */
+    cw_time begun;     /* this step */
 };
 
 struct store_lead {
@@ -46,8 +71,10 @@ struct store_lead {
     unsigned full;         /* members without memory for more */
     uint64_t promises_min; /* the lowest n that was told with a promise */
     uint64_t promises_max; /* the highest n that was told with a promise */
-    struct store_sum root[STORE_COPIES_MOST]; /* as told with the promise */
+    struct store_sum root[STORE_COPIES_MOST];  /* as told with the promise */
+    struct store_seal seal[STORE_COPIES_MOST]; /* as told with the promise */
     struct store_comparison comparison;
+    struct store_change change;
     unsigned sync_bucket, sync_at; /* the next register to look at while syncing */
 
     struct list writes; /* struct store_write, the oldest first */
@@ -86,14 +113,14 @@ void store_lead_review(struct store_lead *lead);
 
 static inline unsigned store_lead_majority(const struct store_lead *lead)
 {
-    return lead->shard->count / 2u + 1;
+    return lead->shard->config.count / 2u + 1;
 }
 /* Another member, in view, and in the life that the class was made with? */
 bool store_lead_sees(const struct store_lead *lead, unsigned member);
 /* The set of all members. */
 static inline unsigned store_lead_all(const struct store_lead *lead)
 {
-    return (1u << lead->shard->count) - 1;
+    return (1u << lead->shard->config.count) - 1;
 }
 
 #endif

@@ -3,7 +3,10 @@
 
 #include "services/store/common.h"
 #include "services/store/durable.h"
+#include "services/store/hearing.h"
 #include "services/store/lead.h"
+#include "services/store/learner.h"
+#include "services/store/members.h"
 #include "services/store/serve.h"
 
 #include <stdlib.h>
@@ -29,6 +32,43 @@ static void take_prepare(struct telling *t)
     store_durable_promise(t->store, t->shard);
     t->reply.n = a->n_max;
     t->reply.root = store_table_root(&a->table);
+    t->reply.length = store_seal_encode(&t->shard->seal, t->bytes);
+}
+
+/* Store rule 9: what a leader has had sealed is the last that it has written. */
+static void take_seal(struct telling *t)
+{
+    struct store_shard *shard = t->shard;
+    struct store_config next;
+    if (!store_config_decode(t->item->bytes, t->item->length, &next) ||
+        store_config_changed(&shard->config, &next) == shard->config.count) {
+        store_note(t->store, STORE_COUNT_MALFORMED);
+        t->reply.why = STORE_REPLY_MEMORY;
+        return;
+    }
+    if (!store_acceptor_prepare(&shard->acceptor, t->item->ballot)) {
+        t->reply.why = STORE_REPLY_PROMISED;
+        return;
+    }
+    shard->seal = (struct store_seal){t->item->ballot, next};
+    store_durable_shard(t->store, shard);
+}
+
+static void take_install(struct telling *t)
+{
+    struct store_config config;
+    if (!store_config_decode(t->item->bytes, t->item->length, &config)) {
+        store_note(t->store, STORE_COUNT_MALFORMED);
+        t->reply.why = STORE_REPLY_MEMORY;
+        return;
+    }
+    store_members_follow(t->store, t->shard, &config);
+}
+
+static void tell_config(struct telling *t)
+{
+    t->reply.why = STORE_REPLY_EPOCH;
+    t->reply.length = store_config_encode(&t->shard->config, t->bytes);
 }
 
 static void take_accept(struct telling *t)
@@ -47,6 +87,9 @@ static void take_accept(struct telling *t)
     memcpy(text, name.bytes, name.length);
     name.bytes = text;
     t->reply.n = r->tag.n;
+    store_members_unseal(t->shard, store_ballot_compare(t->item->ballot, a->promised) >= 0
+                                       ? t->item->ballot
+                                       : (struct store_ballot){0, 0});
     int rc = store_acceptor_accept(a, t->item->ballot, r);
     t->reply.why = rc == 1 ? STORE_REPLY_YES : rc == 0 ? STORE_REPLY_PROMISED : STORE_REPLY_MEMORY;
     store_count_registers(t->store, t->shard, bytes, registers);
@@ -98,23 +141,12 @@ static void take_question(struct telling *t)
     }
 }
 
-/* The place of the server among the members; the number of members: it is none. */
-static unsigned place_of(const struct store_shard *shard, cw_server server)
-{
-    unsigned m = 0;
-    while (m < shard->count && shard->member[m] != server) {
-        m++;
-    }
-    return m;
-}
-
-/* The item is for this server in this life, for a shard of its own, and of a member that speaks for itself. */
+/* The item is for this server in this life, for a shard that it knows of, and of a server that speaks for itself. */
 static bool is_meant(const struct store *s, const struct store_shard *shard, const struct store_item *item,
                      const cw_rx *rx)
 {
-    return shard != NULL && s->health == STORE_WELL && item->class_id == s->of.id &&
-           place_of(shard, rx->src_process) < shard->count && rx->src_process != s->self &&
-           store_ballot_server(item->ballot) == rx->src_process &&
+    return shard != NULL && shard->config.count > 0 && s->health == STORE_WELL && item->class_id == s->of.id &&
+           rx->src_process != s->self && store_ballot_server(item->ballot) == rx->src_process &&
            (item->store_id == s->store_id || STORE_MUTANT(AMNESIA));
 }
 
@@ -122,7 +154,8 @@ static bool is_meant(const struct store *s, const struct store_shard *shard, con
 static void step_aside(struct telling *t)
 {
     struct store_lead *lead = t->shard->lead;
-    bool rises = t->item->kind == STORE_ITEM_PREPARE || t->item->kind == STORE_ITEM_ACCEPT;
+    bool rises =
+        t->item->kind == STORE_ITEM_PREPARE || t->item->kind == STORE_ITEM_ACCEPT || t->item->kind == STORE_ITEM_SEAL;
     if (lead != NULL && rises && lead->phase != STORE_PHASE_RESTING &&
         store_ballot_compare(t->item->ballot, lead->ballot) > 0) {
         t->shard->heard = t->item->ballot;
@@ -151,6 +184,46 @@ static void reply(struct telling *t, uint32_t call)
     }
 }
 
+/* As a member of the epoch that the item is of. */
+static void take_as_member(struct telling *t)
+{
+    step_aside(t);
+    if (t->item->kind == STORE_ITEM_PREPARE) {
+        take_prepare(t);
+    } else if (t->item->kind == STORE_ITEM_ACCEPT) {
+        take_accept(t);
+    } else if (t->item->kind == STORE_ITEM_SEAL) {
+        take_seal(t);
+    } else {
+        take_question(t);
+    }
+}
+
+static void take_item(struct telling *t, const cw_rx *rx)
+{
+    struct store *s = t->store;
+    const struct store_item *item = t->item;
+    unsigned from = store_config_place(&t->shard->config, rx->src_process);
+    uint32_t epoch = store_ballot_epoch(item->ballot);
+    bool current = epoch == t->shard->config.epoch || (STORE_MUTANT(OLD_EPOCH) && epoch < t->shard->config.epoch);
+    t->reply.why = STORE_REPLY_YES;
+    if (from < t->shard->config.count) {
+        store_hearing_note(s, rx->src_process, t->shard->config.store_id[from], item->position);
+    }
+    if (item->kind == STORE_ITEM_INSTALL) {
+        take_install(t);
+    } else if (item->kind == STORE_ITEM_GIVE || item->kind == STORE_ITEM_DROP) {
+        store_learner_item(s, t->shard, item, &t->reply);
+    } else if (store_learner_heeds(t->shard, item->ballot)) {
+        take_question(t);
+    } else if (t->shard->role == STORE_ROLE_MEMBER && current && from < t->shard->config.count) {
+        t->shard->unsure[from] = false; /* another life would be no member */
+        take_as_member(t);
+    } else {
+        tell_config(t);
+    }
+}
+
 void store_member_item(struct store *s, const uint8_t *bytes, size_t size, const cw_rx *rx)
 {
     struct store_item item;
@@ -166,21 +239,18 @@ void store_member_item(struct store *s, const uint8_t *bytes, size_t size, const
     t.item = &item;
     t.shard = store_shard_find(s, item.shard);
     t.reply = (struct store_reply){.kind = item.kind, .why = STORE_REPLY_STRANGE, .shard = item.shard};
+    if (item.kind == STORE_ITEM_LEARN) {
+        store_learner_begin(s, &item, &t.reply, t.bytes);
+        t.reply.full = store_is_full(s);
+        reply(&t, rx->call);
+        return;
+    }
     if (!is_meant(s, t.shard, &item, rx)) {
         store_note(s, STORE_COUNT_STRANGE);
         reply(&t, rx->call);
         return;
     }
-    t.reply.why = STORE_REPLY_YES;
-    store_durable_heard(s, rx->src_process, t.shard->store_id[place_of(t.shard, rx->src_process)], item.position);
-    step_aside(&t);
-    if (item.kind == STORE_ITEM_PREPARE) {
-        take_prepare(&t);
-    } else if (item.kind == STORE_ITEM_ACCEPT) {
-        take_accept(&t);
-    } else {
-        take_question(&t);
-    }
+    take_item(&t, rx);
     t.reply.full = store_is_full(s);
     t.reply.promised = t.shard->acceptor.promised;
     reply(&t, rx->call);
@@ -210,7 +280,7 @@ void store_member_ask(struct store *s, const uint8_t *bytes, size_t size, const 
     }
     cw_key key = store_places_key(&ask.order.name);
     struct store_shard *shard = store_shard_find(s, store_places_shard(&s->torus, &key));
-    if (ask.class_id != s->of.id || shard == NULL || s->health != STORE_WELL) {
+    if (ask.class_id != s->of.id || shard == NULL || s->health != STORE_WELL || shard->role != STORE_ROLE_MEMBER) {
         store_note(s, STORE_COUNT_STRANGE);
         store_serve_refuse(s, rx->call, STORE_ANSWER_STRANGE, CW_STORE_OK, CW_SERVER_NONE, 0);
         return;

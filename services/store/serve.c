@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/store/serve.h"
 
+#include "services/store/change.h"
 #include "services/store/common.h"
 #include "services/store/peers.h"
 #include "services/store/writing.h"
@@ -214,6 +215,10 @@ void store_serve_go(struct store_lead *lead, struct store_serving *o)
         return;
     case STORE_VERDICT_WRITE:
     case STORE_VERDICT_NOTE:
+        if (store_change_stops(lead)) {
+            list_push_back(&lead->waiting, &o->node);
+            return;
+        }
         write_it(lead, o, have, &v);
         return;
     }
@@ -240,19 +245,23 @@ static struct store_serving *keep(struct store *s, const struct store_ask *ask, 
     return kept;
 }
 
-/* Who leads instead of this server, as far as it knows. CW_SERVER_NONE: this server may try to. */
-static cw_server other_leader(const struct store *s, const struct store_shard *shard)
+static bool may_lead(const struct store *s, const struct store_shard *shard, unsigned m)
+{
+    return !shard->lost[m] && cw_reachable(s->svc, cw_server_coord(s->svc, shard->config.member[m]));
+}
+
+cw_server store_serve_other_leader(const struct store *s, const struct store_shard *shard, bool sure)
 {
     struct store_ballot promised = shard->acceptor.promised;
     struct store_ballot above = store_ballot_compare(shard->heard, promised) > 0 ? shard->heard : promised;
-    if (!store_ballot_is_none(above)) {
-        cw_server leads = store_ballot_server(above);
-        bool there = leads != s->self && cw_reachable(s->svc, cw_server_coord(s->svc, leads));
-        return there ? leads : CW_SERVER_NONE;
+    unsigned leads = store_ballot_is_none(above) ? shard->config.count
+                                                 : store_config_place(&shard->config, store_ballot_server(above));
+    if (leads < shard->config.count && !(sure && shard->unsure[leads])) {
+        return leads != shard->me && may_lead(s, shard, leads) ? shard->config.member[leads] : CW_SERVER_NONE;
     }
-    for (unsigned m = 0; m < shard->count && shard->member[m] != s->self; m++) {
-        if (cw_reachable(s->svc, cw_server_coord(s->svc, shard->member[m]))) {
-            return shard->member[m];
+    for (unsigned m = 0; m < shard->config.count && m != shard->me; m++) {
+        if (may_lead(s, shard, m) && !(sure && shard->unsure[m])) {
+            return shard->config.member[m];
         }
     }
     return CW_SERVER_NONE;
@@ -260,7 +269,7 @@ static cw_server other_leader(const struct store *s, const struct store_shard *s
 
 void store_serve_take(struct store *s, struct store_shard *shard, const struct store_ask *ask, uint32_t call)
 {
-    cw_server other = shard->lead == NULL && !ask->lead ? other_leader(s, shard) : CW_SERVER_NONE;
+    cw_server other = shard->lead == NULL && !ask->lead ? store_serve_other_leader(s, shard, false) : CW_SERVER_NONE;
     if (other != CW_SERVER_NONE) {
         store_serve_refuse(s, call, STORE_ANSWER_MOVED, CW_STORE_OK, other, 0);
         return;

@@ -6,8 +6,8 @@
 #ifndef SERVICES_STORE_SERVE_H
 #define SERVICES_STORE_SERVE_H
 
+#include "services/store/held/verdict.h"
 #include "services/store/lead.h"
-#include "services/store/verdict.h"
 
 struct store_serving {
     struct list_node node;
@@ -18,6 +18,11 @@ struct store_serving {
     uint8_t bytes[];
 };
 
+/*
+ * Who leads instead of this member, as far as it knows. CW_SERVER_NONE: this one may try to. sure: one that has come
+ * back and was not heard of since does not count.
+ */
+cw_server store_serve_other_leader(const struct store *s, const struct store_shard *shard, bool sure);
 /* An operation came with that right to answer, for a shard of this server. Borrows the ask. */
 void store_serve_take(struct store *s, struct store_shard *shard, const struct store_ask *ask, uint32_t call);
 /* Answers a question that has not become an operation. */

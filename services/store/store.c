@@ -10,6 +10,7 @@
 #include "services/store/genesis.h"
 #include "services/store/lead.h"
 #include "services/store/member.h"
+#include "services/store/warden.h"
 
 #include <errno.h>
 
@@ -20,7 +21,10 @@ enum {
     TICK_MS = 25,
     PATIENCE_MS = 400,
     SLOW_MS = 300,
-    HEARING_MS = 2000
+    HEARING_MS = 2000,
+    SETTLE_MS = 2000,
+    REPLACE_AFTER_S = 180,
+    REPLACE_AFTER_MOST_S = 86400
 };
 
 /* ---- Upcalls ----------------------------------------------------------------------------------------------------- */
@@ -56,15 +60,7 @@ static void on_event(cw_svc *svc, void *state, const cw_event *ev)
     if (ev->kind != CW_EVENT_SERVER_UP && ev->kind != CW_EVENT_SERVER_DOWN) {
         return;
     }
-    cw_server who = cw_server_id(s->svc, ev->server);
-    for (unsigned i = 0; i < s->shards; i++) {
-        for (unsigned m = 0; m < s->shard[i].count && s->shard[i].lead != NULL; m++) {
-            if (s->shard[i].member[m] == who) {
-                store_lead_review(s->shard[i].lead);
-                break;
-            }
-        }
-    }
+    store_warden_seen(s, cw_server_id(s->svc, ev->server), ev->kind == CW_EVENT_SERVER_UP);
 }
 
 static int on_command(cw_svc *svc, void *state, cw_request *r, int argc, const char *const *argv)
@@ -92,9 +88,13 @@ static uint64_t draw(cw_svc *svc)
 static int read_limits(struct store *s)
 {
     const char *text = cw_option(s->svc, "memory_mib");
-    uint64_t mib = MEMORY_MIB;
+    uint64_t mib = MEMORY_MIB, after = REPLACE_AFTER_S;
     if (text != NULL && words_number(text, 1, MEMORY_MIB_MOST, &mib) < 0) {
         return refuse_setting(s->svc, "memory_mib", text, "a whole number of MiB from 1 to 1048576");
+    }
+    text = cw_option(s->svc, "replace_after_s");
+    if (text != NULL && words_number(text, 1, REPLACE_AFTER_MOST_S, &after) < 0) {
+        return refuse_setting(s->svc, "replace_after_s", text, "a whole number of seconds from 1 to 86400");
     }
     s->limits = (struct store_limits){
         .bytes_max = (size_t)mib << 20,
@@ -103,6 +103,8 @@ static int read_limits(struct store *s)
         .patience = CW_MS(PATIENCE_MS),
         .slow = CW_MS(SLOW_MS),
         .hearing = CW_MS(HEARING_MS),
+        .settle = CW_MS(SETTLE_MS),
+        .away = CW_SEC((int64_t)after),
     };
     return 0;
 }
@@ -145,6 +147,7 @@ const cw_service store_service = {
     .version = "1",
     .job = STORE_JOB,
     .state_size = sizeof(struct store),
+    .background = true,
     .open = on_open,
     .close = on_close,
     .on_packet = on_packet,

@@ -3,6 +3,7 @@
 
 #include "services/store/common.h"
 #include "services/store/durable.h"
+#include "services/store/members.h"
 #include "services/store/peers.h"
 #include "services/store/serve.h"
 
@@ -31,7 +32,7 @@ struct store_tag store_writing_tag(struct store_lead *lead)
 static unsigned awaited(const struct store_lead *lead, const struct store_write *w)
 {
     unsigned set = 0;
-    for (unsigned m = 0; m < lead->shard->count; m++) {
+    for (unsigned m = 0; m < lead->shard->config.count; m++) {
         set |= store_lead_sees(lead, m) && (lead->lagging >> m & 1) == 0 ? 1u << m : 0;
     }
     return set & ~w->accepted;
@@ -92,6 +93,7 @@ int store_writing_begin(struct store_lead *lead, struct store_register *r, struc
         return rc;
     }
     CHECK(rc == 1); /* its own promise stands while it leads */
+    store_members_unseal(lead->shard, lead->ballot);
     w->made = r;
     w->made->under_way = w;
     const struct store_name name = store_register_name(r);

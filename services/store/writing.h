@@ -7,8 +7,8 @@
 #ifndef SERVICES_STORE_WRITING_H
 #define SERVICES_STORE_WRITING_H
 
+#include "services/store/held/verdict.h"
 #include "services/store/lead.h"
-#include "services/store/verdict.h"
 
 struct store_serving;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What servers of the store say to one another: whatever is decoded is within bounds, and is encoded to the same. */
-#include "services/store/wire.h"
+#include "services/store/held/wire.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +64,24 @@ static void try_members(const uint8_t *bytes, size_t size, uint8_t *again)
     }
 }
 
+static void try_configs(const uint8_t *bytes, size_t size)
+{
+    uint8_t again[STORE_LESSON_MOST + STORE_SEAL_MOST];
+    const struct store_item item = {.class_id = 1, .bytes = bytes, .length = size};
+    struct store_config config;
+    struct store_seal seal;
+    struct store_lesson lesson;
+    if (store_config_decode(bytes, size, &config)) {
+        hold(store_config_encode(&config, again) == size && memcmp(again, bytes, size) == 0);
+    }
+    if (store_seal_decode(bytes, size, &seal)) {
+        hold(store_seal_encode(&seal, again) == size && memcmp(again, bytes, size) == 0);
+    }
+    if (store_lesson_decode(&item, &lesson)) {
+        hold(store_lesson_encode(&lesson, again) == size && memcmp(again, bytes, size) == 0);
+    }
+}
+
 static void try_operators(const uint8_t *bytes, size_t size, uint8_t *again)
 {
     struct store_word w;
@@ -84,6 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         try_register(bytes, size, again);
         try_members(bytes, size, again);
         try_operators(bytes, size, again);
+        try_configs(bytes, size);
     }
     free(again);
     free(bytes);

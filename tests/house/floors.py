@@ -14,7 +14,7 @@ AGGREGATE_ORDER, AGGREGATE_SORTED = "services/aggregate/order", "services/aggreg
 AGGREGATE_STREAM, AGGREGATE_QUERY = "services/aggregate/stream", "services/aggregate/query"
 MEMCACHED, KVCACHE_DATA = "services/kvcache/memcached", "services/kvcache/data"
 TUNNEL, TUNNEL_PACKET = "services/tunnel", "services/tunnel/packet"
-STORE, STORE_DISK = "services/store", "services/store/disk"
+STORE, STORE_DISK, STORE_HELD = "services/store", "services/store/disk", "services/store/held"
 CAST, GROUP, FILE = "services/multicast/cast", "services/multicast/group", "services/multicast/file"
 SCENARIO, CAPTURE, CONF, HOSTS = "scenario", "formats/capture", "formats/conf", "formats/hosts"
 SEAL, JOBFILE = "formats/seal", "formats/jobfile"
@@ -77,7 +77,8 @@ FOLDERS = (
     Folder(TUNNEL_PACKET, 4, TUNNEL_PACKET, (CONTRACTS, BASE), False),
     Folder(TUNNEL, 4, TUNNEL, (CONTRACTS, BASE, KEYSPACE, REPLY, TUNNEL_PACKET), False),
     Folder(STORE_DISK, 4, STORE_DISK, (CONTRACTS, BASE, STORAGE), False),
-    Folder(STORE, 4, STORE, (*GROUND, REPLY, STORE_DISK), False),
+    Folder(STORE_HELD, 4, STORE_HELD, GROUND, True),
+    Folder(STORE, 4, STORE, (*GROUND, REPLY, STORE_DISK, STORE_HELD), False),
     Folder(MEMCACHED, 4, MEMCACHED, (CONTRACTS, BASE, KVCACHE), False),
     Folder(MULTICAST, 4, MULTICAST, (CONTRACTS, BASE, REPLY, CAST, GROUP, FILE), False),
     Folder(AGGREGATE_DENSE, 4, AGGREGATE_DENSE, (*GROUND, REPLY, TRANSPORT), False),

@@ -983,6 +983,7 @@ cw_svc *fake_open_at(const cw_service *table, cw_dims dims, cw_coord self, const
 {
     cw_svc *s = make_service(table, dims, self);
     s->now = now;
+    s->random += (uint64_t)now.ns << 20; /* another life draws other numbers */
     unsigned count = 0;
     while (options != NULL && options[count] != NULL) {
         count++;

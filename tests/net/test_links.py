@@ -2,9 +2,11 @@
 """Daemons on real cables: they meet, they are killed, stopped, told to go; wrong cables and second daemons are
 named."""
 
+import json
 import os
 import re
 import signal
+import socket
 import time
 
 import net_kit
@@ -170,6 +172,25 @@ class Links(net_kit.Case):
         self.addCleanup(a.kill)
         self.assertEqual(a.process.wait(net_kit.LIMIT_S), 1)
         self.assertIn("eth0: no permission to open a packet socket", a.log())
+
+    def test_a_priority_that_may_not_be_raised(self):
+        """The log says so, and so does the status."""
+        spaces = self.space(), self.space()
+        cable(spaces[0], "eth0", spaces[1], "eth0")
+        control = os.path.join(self.folder, "sock")
+        a = self.daemon("a", PAIR.format(0, "+x", "eth0", ""), spaces[0], control=control)
+        a.kill()
+        a.words = spaces[0].enter("setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice", *a.words[-3:])
+        a.start()
+        a.wait_for("not the priority that was asked for.*it takes CAP_SYS_NICE or a limit on nice")
+        a.wait_for("msg=ready")
+        with socket.socket(socket.AF_UNIX) as asking:
+            asking.connect(control)
+            asking.sendall(b'{"id":1,"command":"status"}\n')
+            status = json.loads(asking.makefile().readline())["row"]
+        self.assertEqual(status["priority"], "high")
+        self.assertEqual(status["priority_note"],
+                         "all of it: it takes CAP_SYS_NICE or a limit on nice; priority = normal does without")
 
     def test_rights_are_given_up(self):
         a, *_ = self.pair()

@@ -113,6 +113,8 @@ static int talker_open(cw_svc *s, void *state)
     store->limits.patience = plan->patience;
     store->limits.slow = plan->slow;
     store->limits.hearing = plan->hearing;
+    store->limits.settle = plan->settle;
+    store->limits.away = plan->away;
     return cw_timer_start(s, CW_MS(1), due, NULL) != NULL ? 0 : -1;
 }
 

@@ -26,6 +26,7 @@ struct store_ledger {
     char wrong[SEEDS_WRONG_BYTES];
     size_t count;
     uint64_t ended[CW_STORE_STATUSES], silent, refused;
+    uint64_t served, unserved, epochs; /* shards that were counted at the end, and changes of their members */
     struct store_entry entry[STORE_LEDGER_MOST];
 };
 extern struct store_ledger *store_ledger;
@@ -37,7 +38,7 @@ struct store_talker_plan {
     unsigned keys;
     unsigned writes; /* how many of 100 questions write */
     unsigned value_most;
-    cw_span attempt, tick, patience, slow, hearing, timeout; /* of the stores */
+    cw_span attempt, tick, patience, slow, hearing, settle, away, timeout; /* of the stores */
     cw_time (*now)(void *context);
     void *context;
 };

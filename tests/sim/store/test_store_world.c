@@ -4,7 +4,8 @@
  * torus and faults (loss, duplication, delay, cuts, partitions, pauses, deaths; in half of the seeds also what
  * goes wrong with disks, store_power.h), makes a store, lets every server put, get, delete and compare on a few names,
  * and checks that the history of each name is linearizable (store_history.h). Afterwards all is well again: every name
- * whose shard has a majority of members left must be served, by any server; on disks also after all lost their power.
+ * whose shard has a majority of members left must be served, by any server, and have all its copies again; on disks
+ * also after all lost their power.
  *
  *   test_store_world [--key NUMBER] and the options of seeds.h. Exit code 1: a seed failed.
  */
@@ -17,6 +18,7 @@
 #include "services/store/common.h"
 #include "simulator/faults.h"
 #include "simulator/world.h"
+#include "store_census.h"
 #include "store_power.h"
 #include "store_talker.h"
 
@@ -25,7 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SERVERS_MOST = 27, SPAN_MS = 500, PACKETS = 1 << 20, CREATE_TRIES = 6, LAST_TRIES = 12 };
+enum { OTHER_SHARDS = 12, SERVERS_MOST = 27, SPAN_MS = 500, PACKETS = 1 << 20, CREATE_TRIES = 6, LAST_TRIES = 12 };
 
 static const struct book_grant grants[] = {
     {.from = STORE_JOB, .to = STORE_JOB, .port = STORE_PORT_READ, .all_processes = true},
@@ -36,8 +38,6 @@ static const struct book_grant grants[] = {
 
 #define WRONG(rule, ...) seeds_fail(store_ledger->wrong, rule, __VA_ARGS__)
 
-static bool died[SERVERS_MOST]; /* since the store was made: its members there are lost */
-static bool made;
 static int64_t shown_key = -1;
 static struct power power;
 
@@ -82,6 +82,8 @@ static void draw(struct world_config *config, uint64_t seed)
         .patience = CW_MS(brisk ? 30 : 120),
         .slow = CW_MS(brisk ? 5 : 30),
         .hearing = CW_MS(brisk ? 150 : 400),
+        .settle = CW_MS(brisk ? 10 : 50),
+        .away = CW_MS(brisk ? 60 : 200),
         .timeout = CW_MS(brisk ? 60 : 400),
     };
 }
@@ -139,7 +141,6 @@ static void on_server(void *context, cw_server s, enum world_server_state state,
 {
     (void)context;
     (void)now;
-    died[s] = died[s] || (made && state == WORLD_DEAD);
     if (state == WORLD_DEAD) {
         power_died(&power, s);
     }
@@ -172,19 +173,30 @@ static void spare(struct fault_plan *plan, uint64_t seed)
 
 /* ---- Afterwards -------------------------------------------------------------------------------------------------- */
 
-static bool has_majority(struct world *w, unsigned key, unsigned copies)
+static uint32_t shard_of(struct world *w, unsigned key)
 {
     char text[24];
-    cw_server member[STORE_COPIES_MOST];
     struct store_name name = {STORE_TALKER_JOB, (const uint8_t *)text, 0};
     name.length = (size_t)snprintf(text, sizeof text, "name %u", key);
     cw_key id = store_places_key(&name);
-    unsigned live = 0,
-             count = store_places_members(world_torus(w), store_places_shard(world_torus(w), &id), copies, member);
-    for (unsigned m = 0; m < count; m++) {
-        live += power.disks != NULL ? power_is_whole(w, member[m]) : !died[member[m]];
+    return store_places_shard(world_torus(w), &id);
+}
+
+/* The shards of names, and some others, have as many members as they should have, who hold the same. */
+static void count_copies(struct world *w, uint64_t seed)
+{
+    uint32_t shards = world_torus(w)->servers * STORE_SHARDS_PER_SERVER;
+    for (unsigned i = 0; i < store_talker_plan.keys + OTHER_SHARDS && store_ledger->wrong[0] == '\0'; i++) {
+        uint32_t shard = i < store_talker_plan.keys ? shard_of(w, i) : (uint32_t)(prng_mix(seed, 700 + i) % shards);
+        struct store_census c = store_census_of(w, shard);
+        store_ledger->served += store_census_serves(&c);
+        store_ledger->unserved += !store_census_serves(&c);
+        store_ledger->epochs += c.config.epoch - (c.config.epoch > 0);
+        if (store_census_serves(&c) && c.whole >= c.config.count && c.full < c.config.count) {
+            WRONG("copies", "all being well, shard %u has %u full members in epoch %u, %u live", shard, c.full,
+                  c.config.epoch, c.live);
+        }
     }
-    return live > count / 2;
 }
 
 /* The name is read, as the talker reads, by the command: what comes is one more event of the history. */
@@ -223,7 +235,7 @@ static void last_words(struct world *w, cw_server s, unsigned key)
     WRONG("alive", "all being well, server %u is not told of name %u", s, key);
 }
 
-static void ask_all(struct world *w, unsigned copies)
+static void ask_all(struct world *w, uint64_t seed)
 {
     cw_server servers = world_torus(w)->servers;
     /* Timers that are drawn too short for the clocks never come to rest. */
@@ -231,11 +243,13 @@ static void ask_all(struct world *w, unsigned copies)
         return;
     }
     for (unsigned key = 0; key < store_talker_plan.keys && store_ledger->wrong[0] == '\0'; key++) {
-        if (has_majority(w, key, copies)) {
+        struct store_census census = store_census_of(w, shard_of(w, key));
+        if (store_census_serves(&census)) {
             last_words(w, (key * 7 + 1) % servers, key);
             last_words(w, (key * 5 + 2) % servers, key);
         }
     }
+    count_copies(w, seed);
 }
 
 static void judge(uint64_t seed)
@@ -282,7 +296,7 @@ static void run_world(uint64_t seed)
         store_disks_world(power.disks, w);
     }
     world_start_all(w, CW_MS(20));
-    made = create(w, copies);
+    bool made = create(w, copies);
     struct fault_plan plan = {.count = 0};
     if (made) {
         cw_time from = cw_time_add(world_now(w), CW_MS(20)), to = cw_time_add(from, CW_MS(SPAN_MS));
@@ -302,11 +316,11 @@ static void run_world(uint64_t seed)
         (void)!run_for(w, CW_MS(SPAN_MS + 80));
         store_talker_plan.talks = false;
         (void)!run_for(w, CW_SEC(4));
-        ask_all(w, copies);
+        ask_all(w, seed);
         if (power.disks != NULL && store_ledger->wrong[0] == '\0') {
             power_all(&power, w);
             (void)!run_for(w, CW_SEC(3));
-            ask_all(w, copies);
+            ask_all(w, seed);
         }
     }
     world_close(w);
@@ -332,12 +346,15 @@ static void print_key(int64_t key)
     }
 }
 
-static unsigned long long asked, ended[CW_STORE_STATUSES], empty;
+static unsigned long long asked, ended[CW_STORE_STATUSES], empty, served, unserved, epochs;
 
 static void add(void)
 {
     asked += store_ledger->count;
     empty += store_ledger->count == 0;
+    served += store_ledger->served;
+    unserved += store_ledger->unserved;
+    epochs += store_ledger->epochs;
     for (unsigned i = 0; i < CW_STORE_STATUSES; i++) {
         ended[i] += store_ledger->ended[i];
     }
@@ -377,6 +394,7 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < CW_STORE_STATUSES; i++) {
         printf("%s %llu %s", i > 0 ? "," : "", ended[i], store_status_text((cw_store_status)i));
     }
-    printf("; %llu seeds without a store\n", empty);
+    printf("; %llu seeds without a store\n%llu shards counted, %llu without a majority, %llu changes of members\n",
+           empty, served + unserved, unserved, epochs);
     return rc;
 }

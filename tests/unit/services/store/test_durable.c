@@ -37,31 +37,6 @@ START_TEST(who_restarts_in_time_resumes)
 }
 END_TEST
 
-START_TEST(all_lose_their_power)
-{
-    struct fake_net *net = store_cellar_open(3);
-    char line[40];
-    for (unsigned i = 0; i < 20; i++) {
-        snprintf(line, sizeof line, "put name%u value%u", i, i);
-        store_town_must(net, i % STORE_TOWN, line, CW_STORE_OK);
-    }
-    store_town_must(net, 3, "delete name5", CW_STORE_OK);
-    for (cw_server s = 0; s < STORE_TOWN; s++) {
-        fake_net_down(net, s);
-        store_cellar_crash(s);
-    }
-    for (cw_server s = 0; s < STORE_TOWN; s++) {
-        fake_net_up(net, s);
-    }
-    store_cellar_run(net, CW_SEC(3));
-    for (unsigned i = 0; i < 20; i++) {
-        snprintf(line, sizeof line, "get name%u", i);
-        store_town_must(net, (i + 4) % STORE_TOWN, line, i == 5 ? CW_STORE_NOT_FOUND : CW_STORE_OK);
-    }
-    store_cellar_close(net);
-}
-END_TEST
-
 /* Store rule 1. */
 START_TEST(nothing_is_answered_before_the_disk_has_it)
 {
@@ -99,25 +74,6 @@ START_TEST(an_empty_disk_is_no_member)
     cw_server asker = member[1];
     ck_assert_str_eq(fake_text(store_town_ask(net, asker, "get a"), 0, "value"), "one");
     store_town_must(net, asker, "put a two", CW_STORE_OK);
-    store_cellar_close(net);
-}
-END_TEST
-
-START_TEST(an_older_disk_is_found_out)
-{
-    struct fake_net *net = store_cellar_open(3);
-    cw_server member[STORE_COPIES_MOST];
-    store_town_must(net, 0, "put a one", CW_STORE_OK);
-    store_town_members(net, "a", member);
-    struct sim_disk *older = sim_disk_copy(store_cellar_disk(member[1]));
-    store_town_must(net, 0, "put a two", CW_STORE_OK);
-    fake_net_down(net, member[1]);
-    store_cellar_replace(member[1], older);
-    fake_net_up(net, member[1]);
-    store_cellar_run(net, CW_SEC(3));
-    ck_assert_int_eq(store_town_of(net, member[1])->health, STORE_DEAD);
-    ck_assert_ptr_nonnull(strstr(net->server[member[1]]->logged, "older than what server"));
-    ck_assert_str_eq(fake_text(store_town_ask(net, member[1], "get a"), 0, "value"), "two");
     store_cellar_close(net);
 }
 END_TEST
@@ -169,13 +125,8 @@ START_TEST(options_are_judged)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(who_restarts_in_time_resumes),
-    SUITE_TEST(all_lose_their_power),
-    SUITE_TEST(nothing_is_answered_before_the_disk_has_it),
-    SUITE_TEST(an_empty_disk_is_no_member),
-    SUITE_TEST(an_older_disk_is_found_out),
-    SUITE_TEST(a_disk_that_fails_is_the_end_of_a_member),
-    SUITE_TEST(an_idle_server_sleeps),
-    SUITE_TEST(options_are_judged),
+    SUITE_TEST(who_restarts_in_time_resumes), SUITE_TEST(nothing_is_answered_before_the_disk_has_it),
+    SUITE_TEST(an_empty_disk_is_no_member),   SUITE_TEST(a_disk_that_fails_is_the_end_of_a_member),
+    SUITE_TEST(an_idle_server_sleeps),        SUITE_TEST(options_are_judged),
 };
 SUITE_MAIN("store durable", tests)

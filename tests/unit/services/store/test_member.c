@@ -19,6 +19,9 @@ static void item(struct fake_net *net, cw_server at, cw_server from, const struc
     fake_net_run(net, CW_MS(20));
 }
 
+/* The highest of the first epoch. */
+#define HIGH ((uint64_t)STORE_EPOCH_FIRST << 32 | UINT32_MAX)
+
 static struct store_item prepare(struct fake_net *net, cw_server to, cw_server from, uint64_t high)
 {
     const struct store *s = store_town_of(net, to);
@@ -36,19 +39,19 @@ START_TEST(only_members_are_promised_anything)
     struct store *s = store_town_of(net, member[1]);
     struct store_shard *shard = store_town_shard(net, member[1], "a");
     struct store_ballot before = shard->acceptor.promised;
-    struct store_item i = prepare(net, member[1], member[0], UINT64_MAX);
+    struct store_item i = prepare(net, member[1], member[0], HIGH);
     i.store_id++; /* of a former life: store rule 21 */
     item(net, member[1], member[0], &i);
-    i = prepare(net, member[1], member[0], UINT64_MAX);
+    i = prepare(net, member[1], member[0], HIGH);
     i.class_id++;
     item(net, member[1], member[0], &i);
-    i = prepare(net, member[1], member[2], UINT64_MAX);
+    i = prepare(net, member[1], member[2], HIGH);
     item(net, member[1], member[0], &i); /* another's ballot */
     ck_assert_uint_eq(s->count[STORE_COUNT_STRANGE], 3);
     ck_assert_int_eq(store_ballot_compare(before, shard->acceptor.promised), 0);
-    i = prepare(net, member[1], member[0], UINT64_MAX);
+    i = prepare(net, member[1], member[0], HIGH);
     item(net, member[1], member[0], &i);
-    ck_assert_uint_eq(shard->acceptor.promised.high, UINT64_MAX);
+    ck_assert_uint_eq(shard->acceptor.promised.high, HIGH);
     store_town_close(net);
 }
 END_TEST
@@ -59,7 +62,7 @@ START_TEST(a_leader_steps_aside)
     store_town_must(net, 0, "put a one", CW_STORE_OK);
     store_town_members(net, "a", member);
     ck_assert_ptr_nonnull(store_town_shard(net, member[0], "a")->lead);
-    struct store_item i = prepare(net, member[0], member[1], UINT64_C(9) << 32);
+    struct store_item i = prepare(net, member[0], member[1], (uint64_t)STORE_EPOCH_FIRST << 32 | 9);
     item(net, member[0], member[1], &i);
     ck_assert_ptr_null(store_town_shard(net, member[0], "a")->lead);
     store_town_close(net);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/store/wire.h"
+#include "services/store/held/wire.h"
 
-#include "services/store/places.h"
+#include "services/store/held/places.h"
 #include "services/store/store.h"
 #include "suite.h"
 

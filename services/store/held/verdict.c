@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/store/verdict.h"
+#include "services/store/held/verdict.h"
 
-#include "services/store/mutant.h"
+#include "services/store/held/mutant.h"
 
 #include <string.h>
 

@@ -3,15 +3,17 @@
  * places.h - which shard a name is in, and who its members are: pure functions of the torus.
  *
  * A shard is all keys with one home and one of its 48 sequences (keyspace/owner.h); its number is home * 48 + index.
- * Its members are the first r servers of the sequence, whoever is reachable: all keys of a shard have the same ones.
+ * Its first members are the first r servers of the sequence, whoever is reachable: all keys of a shard have the same
+ * ones. Later others take their places (config.h).
  */
-#ifndef SERVICES_STORE_PLACES_H
-#define SERVICES_STORE_PLACES_H
+#ifndef SERVICES_STORE_HELD_PLACES_H
+#define SERVICES_STORE_HELD_PLACES_H
 
 #include "keyspace/torus.h"
-#include "services/store/table.h"
+#include "services/store/held/table.h"
 
-enum { STORE_COPIES_LEAST = 3, STORE_COPIES_MOST = 4, STORE_SHARDS_PER_SERVER = 48 };
+/* CANDIDATES: where an asker looks for members; others have to name those that are farther down the sequence. */
+enum { STORE_CANDIDATES = 12, STORE_COPIES_LEAST = 3, STORE_COPIES_MOST = 4, STORE_SHARDS_PER_SERVER = 48 };
 
 /*
  * The key of a name: SHA-1 over the store's job, the name's job, and the name; or, when the name begins with {tag} and
@@ -21,9 +23,11 @@ cw_key store_places_key(const struct store_name *name);
 /* The key under which a name is written to a disk: all of it is hashed, whatever its tag. */
 cw_key store_places_record(const struct store_name *name);
 uint32_t store_places_shard(const struct torus *t, const cw_key *key);
-/* The first r members, the one that is asked first at the front; fewer in a torus of fewer servers. */
-unsigned store_places_members(const struct torus *t, uint32_t shard, unsigned r,
-                              cw_server out[static STORE_COPIES_MOST]);
+/*
+ * The first r servers of the shard's sequence, the one that is asked first at the front: its first members. Fewer in a
+ * torus of fewer servers.
+ */
+unsigned store_places_members(const struct torus *t, uint32_t shard, unsigned r, cw_server *out);
 cw_server store_places_home(uint32_t shard);
 /* No two servers that are farther apart than this share a shard of r copies; r is at most STORE_COPIES_MOST. */
 unsigned store_places_reach(const struct torus *t, unsigned r);

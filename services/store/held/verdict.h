@@ -8,10 +8,10 @@
  * STALE for a first attempt, which starts over with another number, and UNKNOWN for a later one (store rules 23 and
  * 24).
  */
-#ifndef SERVICES_STORE_VERDICT_H
-#define SERVICES_STORE_VERDICT_H
+#ifndef SERVICES_STORE_HELD_VERDICT_H
+#define SERVICES_STORE_HELD_VERDICT_H
 
-#include "services/store/table.h"
+#include "services/store/held/table.h"
 
 /* An operation as it comes to the leader. Bytes are borrowed. */
 struct store_order {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/store/wire.h"
+#include "services/store/held/wire.h"
 
 #include "base/bytes.h"
-#include "services/store/places.h"
+#include "services/store/held/places.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +16,7 @@
  * An item:   version kind:8 bucket:16 | shard:32 | class:64 store:64 | ballot:128 | from:16 0:16 | position:64 |
  *            by its kind
  * A reply:   version kind why bits:8 | shard:32 | promised:128 | n:64 | root:128 | position:64 | by its kind
+ * A lesson:  copies bits:8 0:16 | n:64 | name:128 | config
  * A word:    version kind copies bits:8 | count:16 0:16 | class:64 | store:64 | name:128 | position:64 | 0:32 | entries
  */
 enum {
@@ -231,9 +232,22 @@ struct store_register *store_register_decode(const uint8_t *bytes, size_t size)
 
 /* ---- Items and replies ------------------------------------------------------------------------------------------- */
 
+/* Has an item of that kind a name behind its head? */
+static bool names(enum store_item_kind kind)
+{
+    return kind == STORE_ITEM_FETCH || kind == STORE_ITEM_DROP;
+}
+
+/* Or bytes? */
+static bool carries(enum store_item_kind kind)
+{
+    return kind == STORE_ITEM_ACCEPT || kind == STORE_ITEM_GIVE || kind == STORE_ITEM_LEARN ||
+           kind == STORE_ITEM_SEAL || kind == STORE_ITEM_INSTALL;
+}
+
 static size_t item_tail(const struct store_item *i)
 {
-    return i->kind == STORE_ITEM_FETCH ? 4 + i->name.length : i->kind == STORE_ITEM_ACCEPT ? i->length : 0;
+    return names(i->kind) ? 4 + i->name.length : carries(i->kind) ? i->length : 0;
 }
 
 size_t store_item_size(const struct store_item *i)
@@ -253,10 +267,10 @@ void store_item_encode(const struct store_item *i, uint8_t *out)
     put_ballot(out + 24, i->ballot);
     put_be16(out + 40, i->from);
     put_be64(out + 44, i->position);
-    if (i->kind == STORE_ITEM_FETCH) {
+    if (names(i->kind)) {
         put_be32(out + STORE_ITEM_HEAD, i->name.job);
         put_bytes(out + STORE_ITEM_HEAD + 4, i->name.bytes, i->name.length);
-    } else if (i->kind == STORE_ITEM_ACCEPT) {
+    } else if (carries(i->kind)) {
         put_bytes(out + STORE_ITEM_HEAD, i->bytes, i->length);
     }
 }
@@ -272,8 +286,13 @@ static bool item_makes_sense(const struct store_item *i)
     case STORE_ITEM_LIST:
         return i->bucket < STORE_BUCKETS;
     case STORE_ITEM_FETCH:
+    case STORE_ITEM_DROP:
         return i->bucket == 0 && i->from == 0 && name_fits(i->name.length);
     case STORE_ITEM_ACCEPT:
+    case STORE_ITEM_GIVE:
+    case STORE_ITEM_LEARN:
+    case STORE_ITEM_SEAL:
+    case STORE_ITEM_INSTALL:
         return i->bucket == 0 && i->from == 0 && i->length > 0;
     case STORE_ITEM_KINDS:
         break;
@@ -295,11 +314,11 @@ bool store_item_decode(const uint8_t *bytes, size_t size, struct store_item *out
     out->from = reader_be16(&r);
     uint16_t zero = reader_be16(&r);
     out->position = reader_be64(&r);
-    if (out->kind == STORE_ITEM_FETCH) {
+    if (names(out->kind)) {
         out->name.job = reader_be32(&r);
         out->name.length = reader_left(&r);
         out->name.bytes = reader_take(&r, out->name.length);
-    } else if (out->kind == STORE_ITEM_ACCEPT) {
+    } else if (carries(out->kind)) {
         out->length = reader_left(&r);
         out->bytes = reader_take(&r, out->length);
     }
@@ -333,6 +352,17 @@ static bool reply_makes_sense(const struct store_reply *r)
     }
     if (r->why == STORE_REPLY_YES && r->kind == STORE_ITEM_BUCKETS) {
         return r->length == (size_t)STORE_SUMS * STORE_SUM_BYTES;
+    }
+    if (r->why == STORE_REPLY_EPOCH) {
+        struct store_config c;
+        return store_config_decode(r->bytes, r->length, &c);
+    }
+    if (r->why == STORE_REPLY_YES && r->kind == STORE_ITEM_PREPARE) {
+        struct store_seal seal;
+        return store_seal_decode(r->bytes, r->length, &seal);
+    }
+    if (r->why == STORE_REPLY_YES && r->kind == STORE_ITEM_LEARN) {
+        return r->length == 8;
     }
     return r->length == 0 || (r->why == STORE_REPLY_YES && (r->kind == STORE_ITEM_LIST || r->kind == STORE_ITEM_FETCH));
 }
@@ -443,6 +473,32 @@ static bool class_makes_sense(const struct store_class *c)
         return length == 0 && c->copies == 0 && !c->disk;
     }
     return store_class_name_valid(c->name) && c->copies >= STORE_COPIES_LEAST && c->copies <= STORE_COPIES_MOST;
+}
+
+size_t store_lesson_encode(const struct store_lesson *l, uint8_t out[static STORE_LESSON_MOST])
+{
+    memset(out, 0, STORE_LESSON_HEAD);
+    out[0] = l->of.copies;
+    out[1] = l->of.disk ? WORD_DISK : 0;
+    put_be64(out + 4, l->n);
+    memcpy(out + 12, l->of.name, strnlen(l->of.name, STORE_CLASS_NAME));
+    return STORE_LESSON_HEAD + store_config_encode(&l->config, out + STORE_LESSON_HEAD);
+}
+
+bool store_lesson_decode(const struct store_item *item, struct store_lesson *out)
+{
+    struct reader r = reader_of(item->bytes, item->length);
+    *out = (struct store_lesson){.of = {.id = item->class_id}};
+    out->of.copies = reader_u8(&r);
+    uint8_t bits = reader_u8(&r);
+    uint16_t zero = reader_be16(&r);
+    out->of.disk = (bits & WORD_DISK) != 0;
+    out->n = reader_be64(&r);
+    reader_copy(&r, out->of.name, NAME_BYTES);
+    size_t left = reader_left(&r);
+    const uint8_t *config = reader_take(&r, left);
+    return reader_done(&r) && config != NULL && (bits & ~WORD_DISK) == 0 && zero == 0 && out->of.id != 0 &&
+           class_makes_sense(&out->of) && store_config_decode(config, left, &out->config);
 }
 
 bool store_word_decode(const uint8_t *bytes, size_t size, struct store_word *out)

@@ -9,10 +9,11 @@
  *
  * Sizes are bytes. Decoders give false for what is no such thing; pointers they give are into the bytes.
  */
-#ifndef SERVICES_STORE_WIRE_H
-#define SERVICES_STORE_WIRE_H
+#ifndef SERVICES_STORE_HELD_WIRE_H
+#define SERVICES_STORE_HELD_WIRE_H
 
-#include "services/store/verdict.h"
+#include "services/store/held/config.h"
+#include "services/store/held/verdict.h"
 
 enum { STORE_WIRE_VERSION = 2 };
 
@@ -60,6 +61,18 @@ void store_register_encode(const struct store_register *r, uint8_t *out);
 /* Gives a register of its own, to be freed. NULL: it is none, or there is no memory. */
 struct store_register *store_register_decode(const uint8_t *bytes, size_t size);
 
+/* ---- Classes ----------------------------------------------------------------------------------------------------- */
+
+enum { STORE_CLASS_NAME = 15 };
+
+/* What all know of a class. id 0: there is none. */
+struct store_class {
+    uint64_t id;
+    char name[STORE_CLASS_NAME + 1]; /* 1 to 15 letters, digits and dashes */
+    uint8_t copies;
+    bool disk; /* its members write to disks what they promise and accept */
+};
+
 /* ---- Port 3 ------------------------------------------------------------------------------------------------------ */
 
 enum store_item_kind {
@@ -69,6 +82,11 @@ enum store_item_kind {
     STORE_ITEM_FETCH = 4,   /* the register of `name` */
     STORE_ITEM_ACCEPT = 5,  /* a register */
     STORE_ITEM_CONFIRM = 6,
+    STORE_ITEM_LEARN = 7,    /* become a learner of the shard, or stay one: struct store_lesson */
+    STORE_ITEM_GIVE = 8,     /* a learner takes the register in the place of what it has of that name */
+    STORE_ITEM_DROP = 9,     /* a learner forgets the register of `name` */
+    STORE_ITEM_SEAL = 10,    /* the members of the next epoch: a struct store_config */
+    STORE_ITEM_INSTALL = 11, /* they are decided: a struct store_config. Its ballot says only who speaks */
     STORE_ITEM_KINDS,
 };
 
@@ -80,7 +98,7 @@ struct store_item {
     uint64_t position; /* of the sender's log on its disk; 0: it has none */
     uint16_t bucket, from;
     struct store_name name;
-    const uint8_t *bytes; /* ACCEPT: an encoded register */
+    const uint8_t *bytes; /* ACCEPT, GIVE: an encoded register; LEARN, SEAL, INSTALL: what they say */
     size_t length;
 };
 
@@ -89,6 +107,7 @@ enum store_reply_why {
     STORE_REPLY_PROMISED = 1, /* no: `promised` is above the ballot, or, for all but PREPARE and ACCEPT, another */
     STORE_REPLY_STRANGE = 2,  /* no: this server, in this life, is no member of the shard */
     STORE_REPLY_MEMORY = 3,   /* no: there is no memory */
+    STORE_REPLY_EPOCH = 4,    /* no: this server knows of members of another epoch, its bytes: a struct store_config */
     STORE_REPLY_WHYS,
 };
 
@@ -104,7 +123,10 @@ struct store_reply {
     struct store_sum root; /* PREPARE */
     uint64_t position;     /* of the sender's log on its disk; 0: it has none */
     bool more;             /* LIST: there are more behind these */
-    /* BUCKETS: sums; LIST: entries, store_listed_next(); FETCH: an encoded register, or nothing. */
+    /*
+     * BUCKETS: sums; LIST: entries, store_listed_next(); FETCH: an encoded register, or nothing; PREPARE: a struct
+     * store_seal, or nothing; LEARN: the learner's store id, 64 bits.
+     */
     const uint8_t *bytes;
     size_t length;
 };
@@ -117,6 +139,16 @@ CW_MUST_CHECK bool store_item_decode(const uint8_t *bytes, size_t size, struct s
 size_t store_reply_size(const struct store_reply *r);
 void store_reply_encode(const struct store_reply *r, uint8_t *out);
 CW_MUST_CHECK bool store_reply_decode(const uint8_t *bytes, size_t size, struct store_reply *out);
+
+/* What LEARN says: the class, the leader's n, and who the members are. The class's id is the item's. */
+struct store_lesson {
+    struct store_class of;
+    uint64_t n;
+    struct store_config config;
+};
+enum { STORE_LESSON_HEAD = 28, STORE_LESSON_MOST = STORE_LESSON_HEAD + STORE_CONFIG_MOST };
+size_t store_lesson_encode(const struct store_lesson *l, uint8_t out[static STORE_LESSON_MOST]);
+CW_MUST_CHECK bool store_lesson_decode(const struct store_item *item, struct store_lesson *out);
 
 /* A sum, and an entry of LIST. The room of an entry is that of its name and STORE_LISTED_HEAD. */
 enum { STORE_SUM_BYTES = 16, STORE_LISTED_HEAD = 30 };
@@ -146,15 +178,7 @@ enum store_word_kind {
     STORE_WORD_KINDS,
 };
 
-enum { STORE_CLASS_NAME = 15, STORE_ENTRY_BYTES = 12, STORE_WORD_HEAD = 52, STORE_ENTRIES_MOST = 100 };
-
-/* What all know of a class. id 0: there is none. */
-struct store_class {
-    uint64_t id;
-    char name[STORE_CLASS_NAME + 1]; /* 1 to 15 letters, digits and dashes */
-    uint8_t copies;
-    bool disk; /* its members write to disks what they promise and accept */
-};
+enum { STORE_ENTRY_BYTES = 12, STORE_WORD_HEAD = 52, STORE_ENTRIES_MOST = 100 };
 
 struct store_word {
     enum store_word_kind kind;

@@ -5,8 +5,8 @@
  * linkstate/mutant.h). A number names a bug for ever; it is that of the rule of docs/services/store.md, "The rules",
  * that it breaks.
  */
-#ifndef SERVICES_STORE_MUTANT_H
-#define SERVICES_STORE_MUTANT_H
+#ifndef SERVICES_STORE_HELD_MUTANT_H
+#define SERVICES_STORE_HELD_MUTANT_H
 
 enum store_mutant {
     STORE_MUTANT_NONE = 0,
@@ -17,6 +17,11 @@ enum store_mutant {
     STORE_MUTANT_NO_SYNC = 5,          /* what the promisers did not agree on is not written again */
     STORE_MUTANT_NO_CONFIRM = 7,       /* gets and refusals are answered without asking the members */
     STORE_MUTANT_READS_IN_FLIGHT = 8,  /* a get does not wait for the write under way */
+    STORE_MUTANT_WRITES_ON = 9,        /* a leader goes on writing while it changes the members */
+    STORE_MUTANT_SEAL_IGNORED = 10,    /* a new leader does not look for what others have sealed */
+    STORE_MUTANT_DECIDED_EARLY = 12,   /* the members change before all that stay have sealed it */
+    STORE_MUTANT_VOTES_EMPTY = 13,     /* a newcomer becomes a member before it holds what the leader holds */
+    STORE_MUTANT_UNION = 14,           /* a newcomer keeps what the leader does not hold */
     STORE_MUTANT_AMNESIA = 21,         /* a server that lost its memory goes on as the member it was */
     STORE_MUTANT_VERSIONS_AGAIN = 22,  /* a leader counts on from its own n alone */
     STORE_MUTANT_NO_MEMORY = 23,       /* what was done is not remembered: a repetition is done again */
@@ -24,6 +29,7 @@ enum store_mutant {
     STORE_MUTANT_CERTAIN = 25,         /* a write that a deposed leader began is sent again as a new one */
     STORE_MUTANT_SAME_BOOT = 29,       /* ballots of two lives of a server are the same */
     STORE_MUTANT_NO_HEARD = 41,        /* rule 21: what others heard of an older disk is not asked */
+    STORE_MUTANT_OLD_EPOCH = 44,       /* rule 9: who has moved on still takes items of the epoch before */
     STORE_MUTANT_UNSEEN_N = 43,        /* rule 23: askers are told an n that the leader alone has seen */
 };
 

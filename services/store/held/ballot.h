@@ -4,8 +4,8 @@
  * 32 bits, counter 32, server 24, boot 40), compared in that order; all zero is below every leader's. A tag is (ballot,
  * n): of two registers of one name that with the higher tag is the newer one.
  */
-#ifndef SERVICES_STORE_BALLOT_H
-#define SERVICES_STORE_BALLOT_H
+#ifndef SERVICES_STORE_HELD_BALLOT_H
+#define SERVICES_STORE_HELD_BALLOT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,10 +48,16 @@ static inline uint32_t store_ballot_server(struct store_ballot b)
     return (uint32_t)(b.low >> STORE_BOOT_BITS);
 }
 
-/* A ballot of this server in this boot, above the one given. */
-static inline struct store_ballot store_ballot_above(struct store_ballot b, uint32_t server, uint64_t boot)
+static inline uint32_t store_ballot_epoch(struct store_ballot b)
 {
-    uint64_t least = (uint64_t)STORE_EPOCH_FIRST << 32;
+    return (uint32_t)(b.high >> 32);
+}
+
+/* A ballot of this server in this boot, of that epoch, above the one given, which is of no later epoch. */
+static inline struct store_ballot store_ballot_above(struct store_ballot b, uint32_t epoch, uint32_t server,
+                                                     uint64_t boot)
+{
+    uint64_t least = (uint64_t)epoch << 32;
     return (struct store_ballot){
         .high = (b.high > least ? b.high : least) + 1,
         .low = (uint64_t)server << STORE_BOOT_BITS | (boot & ((UINT64_C(1) << STORE_BOOT_BITS) - 1)),

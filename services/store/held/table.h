@@ -3,16 +3,16 @@
  * table.h - the registers of one shard at one member, and their digest: for each of 256 buckets the sum modulo 2^128 of
  * SipHash-128(name, tag) of its registers. Two members whose sums agree hold the same registers, by name and tag. The
  * hash is keyed by the class's number, so that nobody outside makes two states of one sum; the sums cost a subtraction
- * and an addition for each write. Nothing is ever taken out: a deleted name is a register, too.
+ * and an addition for each write. A deleted name is a register, too.
  *
  * A table without registers takes no memory beside its struct.
  */
-#ifndef SERVICES_STORE_TABLE_H
-#define SERVICES_STORE_TABLE_H
+#ifndef SERVICES_STORE_HELD_TABLE_H
+#define SERVICES_STORE_HELD_TABLE_H
 
 #include "base/siphash.h"
 #include "cubeway/store.h"
-#include "services/store/ballot.h"
+#include "services/store/held/ballot.h"
 
 enum { STORE_BUCKETS = 256, STORE_OPS = 6 };
 
@@ -88,6 +88,8 @@ struct store_register *store_table_find(const struct store_table *t, const struc
  * memory for the buckets, and r is still the caller's.
  */
 CW_MUST_CHECK int store_table_put(struct store_table *t, struct store_register *r);
+/* Forgets the register of that name. False: there was none. */
+bool store_table_drop(struct store_table *t, const struct store_name *name);
 struct store_sum store_table_sum(const struct store_table *t, unsigned bucket);
 /* The sum of all buckets. */
 struct store_sum store_table_root(const struct store_table *t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/store/places.h"
+#include "services/store/held/places.h"
 
 #include "keyspace/key.h"
 #include "keyspace/owner.h"

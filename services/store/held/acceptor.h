@@ -6,10 +6,10 @@
  * An acceptor promises a ballot that is above all it promised before, and accepts nothing below its promise (store
  * rule 2). Every register's tag has a ballot that is not above the promise.
  */
-#ifndef SERVICES_STORE_ACCEPTOR_H
-#define SERVICES_STORE_ACCEPTOR_H
+#ifndef SERVICES_STORE_HELD_ACCEPTOR_H
+#define SERVICES_STORE_HELD_ACCEPTOR_H
 
-#include "services/store/table.h"
+#include "services/store/held/table.h"
 
 struct store_acceptor {
     struct store_ballot promised;

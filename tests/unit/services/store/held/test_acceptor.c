@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/store/acceptor.h"
+#include "services/store/held/acceptor.h"
 
 #include "store_town.h"
 #include "suite.h"

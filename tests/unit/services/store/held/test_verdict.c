@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/store/verdict.h"
+#include "services/store/held/verdict.h"
 
 #include "store_town.h"
 #include "suite.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/store/places.h"
+#include "services/store/held/places.h"
 
 #include "base/bytes.h"
 #include "keyspace/facet.h"
 #include "keyspace/key.h"
 #include "keyspace/owner.h"
-#include "services/store/store.h"
+#include "services/store/held/ports.h"
 
 #include <string.h>
 
@@ -51,8 +51,7 @@ cw_server store_places_home(uint32_t shard)
     return shard / STORE_SHARDS_PER_SERVER;
 }
 
-unsigned store_places_members(const struct torus *t, uint32_t shard, unsigned r,
-                              cw_server out[static STORE_COPIES_MOST])
+unsigned store_places_members(const struct torus *t, uint32_t shard, unsigned r, cw_server *out)
 {
     struct facet_walk w;
     unsigned n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/store/table.h"
+#include "services/store/held/table.h"
 
 #include "base/bytes.h"
 
@@ -170,6 +170,25 @@ int store_table_put(struct store_table *t, struct store_register *r)
     *at = r;
     add(t, b, r);
     return 0;
+}
+
+bool store_table_drop(struct store_table *t, const struct store_name *name)
+{
+    if (t->bucket == NULL) {
+        return false;
+    }
+    struct siphash_tag hash = hash_name(t, name);
+    struct store_register **at = place(t, hash, name), *r = *at;
+    if (r == NULL) {
+        return false;
+    }
+    struct store_bucket *b = &t->bucket[bucket_of(hash)];
+    subtract(t, b, r);
+    b->count--;
+    t->registers--;
+    *at = r->next;
+    free(r);
+    return true;
 }
 
 struct store_register *store_table_at(const struct store_table *t, unsigned bucket, uint32_t i)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/store/table.h"
+#include "services/store/held/table.h"
 
 #include "base/prng.h"
 #include "store_town.h"

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/store/found.h"
+
+#include "base/bytes.h"
+#include "services/store/common.h"
+#include "services/store/durable.h"
+#include "services/store/genesis.h"
+#include "services/store/members.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+cw_key store_found_key(uint64_t number)
+{
+    cw_key key = {.b = {0}};
+    put_be64(key.b, number);
+    return key;
+}
+
+/*
+ * A shard's record: version:8 shard:32 promised:128 n:64, in version 2 also role:8, bytes of the config:16, the config
+ * and the seal. In version 1, which knew of no others, the members are the first ones.
+ */
+enum { SHARD_HEAD = 28, SHARD_AT_CONFIG = 32 };
+
+size_t store_found_shard(const struct store_shard *shard, uint8_t out[static STORE_FOUND_SHARD_MOST])
+{
+    const struct store_acceptor *a = &shard->acceptor;
+    size_t size = store_config_size(&shard->config);
+    out[0] = STORE_FOUND_VERSION + 1;
+    put_be32(out + 1, shard->number);
+    put_be64(out + 5, a->promised.high);
+    put_be64(out + 13, a->promised.low);
+    put_be64(out + 21, a->n_max);
+    out[29] = (uint8_t)shard->role;
+    put_be16(out + 30, (uint16_t)size);
+    size_t at = SHARD_AT_CONFIG + store_config_encode(&shard->config, out + SHARD_AT_CONFIG);
+    return at + store_seal_encode(&shard->seal, out + at);
+}
+
+static void found_class(struct store *s, const uint8_t *bytes, size_t size)
+{
+    struct store_word w;
+    if (store_word_decode(bytes, size, &w) && w.of.disk && s->of.id == 0) {
+        (void)!store_genesis_take(s, &w); /* without memory this server is of no class */
+    }
+}
+
+static bool found_members(struct store *s, struct store_shard *shard, const uint8_t *bytes, size_t size)
+{
+    size_t length = size >= SHARD_AT_CONFIG ? get_be16(bytes + 30) : SIZE_MAX;
+    struct store_config config;
+    struct store_seal seal;
+    if (length > size - SHARD_AT_CONFIG || bytes[29] > STORE_ROLE_LEFT ||
+        !store_config_decode(bytes + SHARD_AT_CONFIG, length, &config) ||
+        !store_seal_decode(bytes + SHARD_AT_CONFIG + length, size - SHARD_AT_CONFIG - length, &seal)) {
+        return false;
+    }
+    unsigned me = store_config_place(&config, s->self);
+    shard->config = config;
+    shard->seal = seal;
+    shard->role = (enum store_role)bytes[29];
+    shard->me = me < config.count ? (uint8_t)me : 0;
+    store_members_note(s, &config);
+    return true;
+}
+
+static void found_shard(struct store *s, const uint8_t *bytes, size_t size)
+{
+    if (size <= SHARD_HEAD || s->of.id == 0) {
+        return;
+    }
+    struct store_shard *shard = store_members_shard(s, get_be32(bytes + 1));
+    if (shard != NULL && (bytes[0] == STORE_FOUND_VERSION || found_members(s, shard, bytes, size))) {
+        shard->acceptor.promised = (struct store_ballot){get_be64(bytes + 5), get_be64(bytes + 13)};
+        shard->acceptor.n_max = get_be64(bytes + 21);
+    }
+}
+
+/* Whoever accepted a register had promised its ballot. */
+static void found_register(struct store *s, const uint8_t *bytes, size_t size)
+{
+    struct store_register *r = store_register_decode(bytes, size);
+    if (r == NULL) {
+        return;
+    }
+    struct store_name name = store_register_name(r);
+    cw_key key = store_places_key(&name);
+    struct store_shard *shard = store_shard_find(s, store_places_shard(&s->torus, &key));
+    if (shard == NULL || shard->role == STORE_ROLE_LEFT) {
+        free(r);
+        return;
+    }
+    store_members_unseal(shard, r->tag.ballot);
+    struct store_acceptor *a = &shard->acceptor;
+    size_t before = a->table.bytes, registers = a->table.registers;
+    a->promised = store_ballot_compare(r->tag.ballot, a->promised) > 0 ? r->tag.ballot : a->promised;
+    (void)!store_acceptor_adopt(a, r);
+    store_count_registers(s, shard, before, registers);
+}
+
+void store_found(void *arg, uint8_t kind, const uint8_t *value, size_t size)
+{
+    struct store *s = arg;
+    if (size > 1 && kind == STORE_FOUND_SHARD && value[0] <= STORE_FOUND_VERSION + 1) {
+        found_shard(s, value, size);
+    } else if (size > 1 && kind != STORE_FOUND_SHARD && value[0] == STORE_FOUND_VERSION) {
+        (kind == STORE_FOUND_CLASS ? found_class : found_register)(s, value + 1, size - 1);
+    }
+}
+
+/* Everything is in memory as well: what rots on the disk is written again. */
+void store_found_damaged(void *arg, uint8_t kind, const cw_key *key)
+{
+    struct store *s = arg;
+    for (unsigned i = 0; i < s->shards && kind == STORE_FOUND_REGISTER; i++) {
+        const struct store_table *t = &s->shard[i]->acceptor.table;
+        for (unsigned b = 0; b < STORE_BUCKETS && t->bucket != NULL; b++) {
+            for (const struct store_register *r = t->bucket[b].first; r != NULL; r = r->next) {
+                struct store_name name = store_register_name(r);
+                cw_key its = store_places_record(&name);
+                if (memcmp(its.b, key->b, sizeof its.b) == 0) {
+                    store_durable_register(s, s->shard[i], &name);
+                    return;
+                }
+            }
+        }
+    }
+    for (unsigned i = 0; i < s->shards && kind == STORE_FOUND_SHARD; i++) {
+        cw_key its = store_found_key(s->shard[i]->number);
+        if (memcmp(its.b, key->b, sizeof its.b) == 0) {
+            store_durable_shard(s, s->shard[i]);
+        }
+    }
+}

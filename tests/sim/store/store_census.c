@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store_census.h"
+
+/* One server's word about one shard. */
+struct word {
+    uint32_t shard;
+    bool whole, known, learner, member;
+    uint64_t store_id;
+    struct store_config config;
+    struct store_seal seal;
+    struct store_sum root;
+};
+
+static void look(void *context, cw_svc *svc, const void *exports)
+{
+    struct word *o = context;
+    struct store *s = cw_state(svc);
+    const struct store_shard *shard = store_shard_find(s, o->shard);
+    (void)exports;
+    o->whole = s->health == STORE_WELL;
+    o->store_id = s->store_id;
+    if (shard != NULL && shard->config.count > 0) {
+        o->known = true;
+        o->member = shard->role == STORE_ROLE_MEMBER;
+        o->learner = shard->role == STORE_ROLE_LEARNER;
+        o->config = shard->config;
+        o->seal = shard->seal;
+        o->root = store_table_root(&shard->acceptor.table);
+    }
+}
+
+static struct word word_of(struct world *w, cw_server server, uint32_t shard)
+{
+    struct word o = {.shard = shard};
+    if (world_visit(w, server, "store", CW_STORE_API, look, &o) != 0) {
+        o.whole = false;
+    }
+    return o;
+}
+
+static bool lives(struct world *w, const struct store_config *c, unsigned m, uint32_t shard, struct word *o)
+{
+    *o = word_of(w, c->member[m], shard);
+    return o->whole && o->known && o->store_id == c->store_id[m];
+}
+
+struct store_census store_census_of(struct world *w, uint32_t shard)
+{
+    struct store_census census = {.live = 0};
+    struct word o, first = {.whole = false};
+    for (cw_server s = 0; s < world_torus(w)->servers; s++) {
+        o = word_of(w, s, shard);
+        census.whole += o.whole;
+        if (o.known && o.config.epoch > census.config.epoch) {
+            census.config = o.config;
+        }
+    }
+    const struct store_config *c = &census.config;
+    struct store_ballot highest = {0, 0};
+    for (unsigned m = 0; m < c->count; m++) {
+        if (!lives(w, c, m, shard, &o)) {
+            continue;
+        }
+        census.live++;
+        first = first.whole ? first : o;
+        census.full += o.member && o.config.epoch == c->epoch && store_sum_equal(o.root, first.root);
+        if (o.config.epoch == c->epoch && store_ballot_compare(o.seal.ballot, highest) > 0) {
+            highest = o.seal.ballot;
+            unsigned leaves = store_config_changed(c, &o.seal.next);
+            census.doubt = false;
+            for (unsigned other = 0; other < c->count; other++) {
+                struct word its;
+                census.doubt = census.doubt || (other != leaves && !lives(w, c, other, shard, &its));
+            }
+        }
+    }
+    return census;
+}

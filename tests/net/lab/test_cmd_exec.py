@@ -26,6 +26,8 @@ class Exec(lab_kit.Case):
         self.assertEqual(said["server"], "0,1,1")
         said = run("exec", "0,1,1", "sh", "-c", "echo $CWLAB_NAME $CWLAB_SERVER; cwctl links | head -1").stdout
         self.assertRegex(said, "^lab 0,1,1\nSERVER +LINK")
+        said = run("shell", "0,1,1", input='echo "$PS1$CUBEWAY_SOCKET"\n', env={**os.environ, "SHELL": "/bin/sh"})
+        self.assertRegex(said.stdout, r"^\[lab 0,1,1\] # /.*/0,1,1\.sock\n$")
         # What is meant for all daemons goes to those of the lab.
         load = "cwctl services load $0 --everywhere"
         run("exec", "0,1,1", "sh", "-c", "cwctl --node all --lab lab services unload witness")

@@ -178,7 +178,8 @@ static int intake_for(struct stream *st, cw_request *r, const struct piece *p, s
     if (f == NULL) {
         return open_feed(st, r, p->lines.name, p->feeder, out);
     }
-    if (f->waits != NULL || (f->status == UNDER_WAY && f->at != p->at) || (f->bytes != NULL && p->lines.length > 0)) {
+    if (f->waits != NULL || (f->status == UNDER_WAY && f->at != p->at) ||
+        ((f->bytes != NULL || f->ended) && p->lines.length > 0)) {
         return refuse_with(r, -ESTALE, "that is not the next piece of feed '%s', of which %" PRIu64 " bytes are here",
                            f->name, f->at);
     }

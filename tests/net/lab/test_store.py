@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`cwlab up --service store`: values on the disks of 27 daemons outlive a kill -9 of all of them."""
 
+import glob
 import os
 import signal
 import time
@@ -32,6 +33,14 @@ class Store(lab_kit.Case):
             run("restore", server)
         self.wait_all(len(servers))
 
+    def empty_folder(self, server):
+        """Of a server that is down: its disk is another one."""
+        folders = [path for path in glob.glob(f"{self.folder}/**/*.store", recursive=True) if server in path
+                   or server.replace(",", "-") in path]
+        self.assertEqual(len(folders), 1, glob.glob(f"{self.folder}/**/*.store", recursive=True))
+        for name in os.listdir(folders[0]):
+            os.remove(os.path.join(folders[0], name))
+
     def test_cold_start(self):
         self.up("3x3x3", "--service", "store", "--scale", "5")  # what is shown does not depend on time
         servers = [row["server"] for row in rows("status")]
@@ -59,6 +68,13 @@ class Store(lab_kit.Case):
         self.assertEqual({row["members_lost"] for row in status}, {0})
         self.assertIsNotNone(put("0,0,0", "name0", "after"))
         self.assertEqual(get("1,2,0", "name0"), "after")
+        # One whose disk comes back empty is another life, and is filled anew by the leaders of its shards.
+        run("fail", "1,1,1")
+        self.empty_folder("1,1,1")
+        run("restore", "1,1,1", "--wait")
+        until("the empty one is a member of all its shards again", lambda: status_of("1,1,1")["member_of"] == 144)
+        until("no copy is missing", lambda: sum(status_of(server)["copies_missing"] for server in servers) == 0)
+        self.assertEqual(get("1,1,1", "name3"), "value3")
 
 
 if __name__ == "__main__":

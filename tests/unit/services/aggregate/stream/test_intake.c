@@ -107,6 +107,20 @@ START_TEST(each_byte_once)
 }
 END_TEST
 
+START_TEST(nothing_comes_behind_the_end)
+{
+    begin();
+    give(0, 6, "", true); /* nobody takes it: it is answered, and the end stays */
+    fake_net_finish(net, &answers[0]);
+    ck_assert_int_eq(fake_int(&answers[0], 0, "done"), 0);
+    ck_assert_int_eq(given(0, 6, "a\t1\n", false)->rc, -ESTALE);
+    const struct fake_result *r = stream_town_ask(net, 0, "run map=kv from=feed:f to=1,0,0:out of=2,0,0");
+    ck_assert_int_eq(r->rc, 0);
+    ck_assert_str_eq(stream_town_result(3), "");
+    stream_town_close(net);
+}
+END_TEST
+
 START_TEST(a_program_dies)
 {
     static struct fake_result run;
@@ -206,8 +220,13 @@ START_TEST(closes_in_the_middle)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(a_run_takes_all), SUITE_TEST(who_waits_is_asked_whether_it_lives),
-                                          SUITE_TEST(each_byte_once),  SUITE_TEST(a_program_dies),
-                                          SUITE_TEST(nobody_comes),    SUITE_TEST(the_program_hears_why_not),
-                                          SUITE_TEST(words),           SUITE_TEST(closes_in_the_middle)};
+static const struct suite_test tests[] = {SUITE_TEST(nothing_comes_behind_the_end),
+                                          SUITE_TEST(a_run_takes_all),
+                                          SUITE_TEST(who_waits_is_asked_whether_it_lives),
+                                          SUITE_TEST(each_byte_once),
+                                          SUITE_TEST(a_program_dies),
+                                          SUITE_TEST(nobody_comes),
+                                          SUITE_TEST(the_program_hears_why_not),
+                                          SUITE_TEST(words),
+                                          SUITE_TEST(closes_in_the_middle)};
 SUITE_MAIN("intake", tests)

@@ -84,12 +84,15 @@ finish()
 # packages <need>: the names of tests/packages.txt with that need, that are not installed
 packages()
 {
-    local name need _
+    local name need names=() there _
     while read -r name need _; do
         case $name in '' | '#'*) continue ;; esac
-        [ "$need" = "$1" ] || continue
-        [ "$(dpkg-query -W -f='${db:Status-Status}' "$name" 2>/dev/null)" = installed ] || printf '%s\n' "$name"
+        [ "$need" != "$1" ] || names+=("$name")
     done <tests/packages.txt
+    there=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "${names[@]}" 2>/dev/null)
+    for name in "${names[@]}"; do
+        [[ $'\n'$there$'\n' == *$'\n'"$name installed"$'\n'* ]] || printf '%s\n' "$name"
+    done
 }
 
 # Runs a command as root, without asking anybody: 1 when that cannot be.

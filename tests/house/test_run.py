@@ -30,7 +30,7 @@ ACTORS = {
              '"${CONFIGURE_CODE:-0}"',
     "ctest": 'echo "ctest $*" >>"$CALLS"; while [ "$#" -gt 0 ]; do [ "$1" = --output-junit ] && junit=$2; shift; done; '
              '[ -z "$CASES" ] || echo "<testsuite>$CASES</testsuite>" >"$junit"; exit "${TEST_CODE:-0}"',
-    "dpkg-query": 'for last; do :; done; case " $MISSING " in *" $last "*) exit 1 ;; esac; printf installed',
+    "dpkg-query": 'for name; do case " $MISSING " in *" $name "*) ;; *) echo "$name installed" ;; esac; done',
     "apt-get": 'echo "apt-get $*" >>"$CALLS"; exit 0',
     "git": 'exit "${GIT_CODE:-0}"',
     "id": 'echo "${USER_ID:-1000}"',

@@ -126,7 +126,7 @@ replay 1
 # What runs another program, or is tried apart; paper takes half a minute, and its test reads its JSON. Drain and leave
 # would end all servers of a lab that is one process, and are refused there: test_cmd_fault.py reads their JSON.
 ELSEWHERE = {"cwlab": {"ctl", "exec", "shell", "capture", "run", "up", "down"},
-             "cwctl": {"service", "drain", "leave"}, "cwsim": {"paper"}}
+             "cwctl": {"service", "drain", "leave", "aggregate feed"}, "cwsim": {"paper"}}
 
 
 def program(name):

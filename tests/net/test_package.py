@@ -20,7 +20,7 @@ import unittest
 
 import net_kit
 
-LIMIT_S = 60
+LIMIT_S = 90
 OPTIONS = None
 DEBS = {}
 SUMMARY = "${Package}\\n${Version}\\n${Depends}\\n${Description}"

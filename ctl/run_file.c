@@ -185,7 +185,12 @@ static int read_text(const char *path, char **out, size_t *length)
     }
     char *text = malloc(BYTES_MOST);
     *length = text != NULL ? fread(text, 1, BYTES_MOST, in) : 0;
-    int rc = text == NULL ? -ENOMEM : ferror(in) ? -EIO : *length == BYTES_MOST ? -EFBIG : 0;
+    int rc = text == NULL ? -ENOMEM : 0;
+    if (rc == 0 && ferror(in)) {
+        rc = -EIO;
+    } else if (rc == 0 && *length == BYTES_MOST) {
+        rc = -EFBIG;
+    }
     fclose(in);
     if (rc < 0) {
         free(text);

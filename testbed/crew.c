@@ -37,7 +37,7 @@ static void say(int pipe, int outside, int error)
 }
 
 /* /proc is the machine's and not of the lab's process namespace, so /proc/self names the number used outside. */
-static int number_outside(void)
+int crew_number_outside(void)
 {
     char text[16] = "";
     ssize_t length = readlink("/proc/self", text, sizeof text - 1);
@@ -78,7 +78,7 @@ static int prepare(const struct crew_order *order, pid_t keeper)
 _Noreturn static void become(const struct crew_order *order, pid_t keeper, int pipe)
 {
     int rc = prepare(order, keeper);
-    say(pipe, number_outside(), 0);
+    say(pipe, crew_number_outside(), 0);
     if (rc == 0) {
         execve(order->argv[0], (char *const *)(uintptr_t)order->argv, environ);
         rc = -errno;

@@ -62,6 +62,8 @@ int crew_continue(struct crew *c);
 /* Its process has ended with this status of wait(). */
 void crew_ended(struct crew *c, int status);
 
+/* The caller's number in the rest of the machine, as crew.outside; 0: /proc does not say. */
+int crew_number_outside(void);
 /* "dead", "running", "leaving" or "paused". Static. */
 const char *crew_state_name(const struct crew *c);
 

@@ -199,7 +199,7 @@ static void reap(struct keeper *k)
                 keeper_note(k, "ended", s, "");
             }
         }
-        (void)vigil_ended(&k->vigil, pid);
+        (void)vigil_ended(&k->vigil, pid, status);
         if (k->uplink.pid == pid) {
             crew_ended(&k->uplink, status);
         }
@@ -321,8 +321,7 @@ static void keep_vigil(struct keeper *k)
         return;
     }
     k->glance = cw_time_add(now, CW_MS(VIGIL_EVERY_MS));
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    if (vigil_glance(&k->vigil, vigil_runnable(), processors > 0 ? (unsigned)processors : 1)) {
+    if (!k->tied && vigil_glance(&k->vigil, vigil_runnable(), vigil_processors())) {
         vigil_begin(&k->vigil, &k->lab);
     }
 }
@@ -379,6 +378,7 @@ int keeper_run(const struct lab *lab, int lifeline)
         return 1;
     }
     k->lab = *lab;
+    k->lab.keeper = crew_number_outside(); /* lab.json is written again with other timers */
     k->lifeline = lifeline;
     k->tied = true;
     for (unsigned i = 0; i < KEEPER_CLIENTS; i++) {

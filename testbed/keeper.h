@@ -14,8 +14,11 @@
  *   pause S NANOSECONDS, continue S SIGSTOP and SIGCONT
  *   link S +x up|down               that end of the cable has carrier, or has none
  *   loss S +x PPM                   so many of a million frames out of S by +x are lost
- *   rescale N [WANTED [WHY]]        all daemons end, then start again with timers N times those of the profile; WANTED
- *                                   is for lab.json (struct lab). WHY: nobody ordered it, and this is what was seen
+ *   rescale N [WANTED [WHY SINCE]]  all daemons end, then start again with timers N times those of the profile; WANTED
+ *                                   is for lab.json (struct lab). WHY: nobody ordered it, and this was seen by a look
+ *                                   that began at SINCE (ns of peer_clock()). Refused then where a person is at work:
+ *                                   the timers were fixed, a server is dead, paused or leaving, or anything but status
+ *                                   was asked for since 10 s before the look
  *   namespace S                     the answer carries two descriptors: the user namespace and the network namespace
  *   down                            answers, then ends everything
  */
@@ -46,6 +49,7 @@ struct keeper {
     int user_ns;           /* its own user namespace; -1: the machine's */
     bool tied;             /* the lab ends when the lifeline breaks */
     bool done;             /* the lab ends now */
+    cw_time ordered;       /* when anything but status was asked for; 0: never */
     cw_time look;          /* when the sizes of logs are looked at again */
     cw_time glance;        /* when the machine's work is looked at again */
     struct vigil vigil;

@@ -16,6 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* How long nobody may have ordered anything before daemons begin again by themselves, and how often they may. */
+static const cw_span quiet = CW_SEC(10), between_rescales = CW_SEC(60);
+
 struct asked {
     struct keeper *k;
     const struct keeper_client *client;
@@ -327,6 +330,27 @@ static int write_timers(struct asked *a)
     return rc < 0 ? refuse(a, rc, "the configurations cannot be written: is there room in the folder of the lab?") : 0;
 }
 
+/* Why nobody's order must not touch the daemons now; NULL: it may. Judged here, as a look takes some seconds. */
+static const char *disturbs(const struct keeper *k, const char *since)
+{
+    cw_time looked = {since != NULL ? atoll(since) : 0}, now = peer_clock();
+    if (k->lab.wanted < 0) {
+        return "somebody has fixed the timers of this lab";
+    }
+    if (k->tied || !cw_time_before(cw_time_add(k->ordered, quiet), looked)) {
+        return "somebody works with this lab";
+    }
+    if (k->lab.rescaled_from > 0 && cw_time_since(now, k->lab.rescaled).ns < between_rescales.ns) {
+        return "this lab has been given longer timers within the last minute";
+    }
+    for (cw_server s = 0; s < k->daemons; s++) {
+        if (k->crew[s].state != CREW_RUNS || k->crew[s].leaves) {
+            return "a server is dead, paused or leaving";
+        }
+    }
+    return NULL;
+}
+
 /*
  * Every daemon is dead before the first one starts with other timers, and a dead one will start with them: servers with
  * unlike timers never meet, for they could deliver one key twice (semantics 4.2).
@@ -344,6 +368,11 @@ static int run_rescale(struct asked *a)
     if (scale < 1 || scale > LAB_SCALE_MOST) {
         return refuse(a, -EINVAL, "expected how many times as long the timers are to be, 1 to 10000");
     }
+    const char *not_now = why != NULL ? disturbs(k, a->request->argv[3]) : NULL;
+    if (not_now != NULL) {
+        return refuse(a, -EBUSY, not_now);
+    }
+    k->ordered = why == NULL ? peer_clock() : k->ordered;
     lab_set_timers(&k->lab, k->lab.fast, (uint64_t)scale);
     k->lab.wanted = wanted != NULL ? atof(wanted) : -1;
     k->lab.rescaled = why != NULL ? peer_clock() : (cw_time){0};
@@ -357,7 +386,8 @@ static int run_rescale(struct asked *a)
     }
     for (cw_server s = 0; s < k->daemons; s++) {
         a->server = s;
-        k->crew[s].again = k->crew[s].state != CREW_DEAD && kill_one(a, true) == 0;
+        bool stays = k->crew[s].state != CREW_DEAD && !k->crew[s].leaves; /* who leaves has gone then */
+        k->crew[s].again = k->crew[s].state != CREW_DEAD && kill_one(a, true) == 0 && stays;
     }
     for (cw_server s = 0; s < k->daemons; s++) {
         int started = k->crew[s].again ? keeper_start(k, s) : 0;
@@ -410,6 +440,9 @@ static const char *reason_of(const struct asked *a, int rc)
 
 static int run(struct asked *a)
 {
+    if (strcmp(a->request->command, "status") != 0 && strcmp(a->request->command, "rescale") != 0) {
+        a->k->ordered = peer_clock();
+    }
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         if (strcmp(commands[i].name, a->request->command) == 0) {
             return commands[i].run(a);

@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* sched_getaffinity */
 #include "testbed/vigil.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 bool vigil_allowed(const struct lab *lab)
 {
-    return lab->driver == LAB_NETNS && lab->wanted >= 0 && lab->plays == NULL;
+    return lab->driver == LAB_NETNS && lab->wanted >= 0 && lab->plays == NULL && lab->torus.servers <= VIGIL_SERVERS;
 }
 
 bool vigil_glance(struct vigil *v, unsigned runnable, unsigned processors)
 {
     v->busy = runnable > processors ? v->busy + 1 : 0;
     v->rest -= v->rest > 0;
+    v->next = v->busy == 0 || v->next < VIGIL_REST ? VIGIL_REST : v->next;
     if (v->busy < VIGIL_ROW || v->rest > 0 || v->looker != 0) {
         return false;
     }
-    v->rest = VIGIL_REST;
+    v->rest = v->next;
+    v->next = v->next * 2 < VIGIL_HELD ? v->next * 2 : VIGIL_HELD;
     return true;
 }
 
@@ -34,11 +39,18 @@ unsigned vigil_runnable(void)
     return runnable > 0 ? runnable - 1 : 0;
 }
 
+unsigned vigil_processors(void)
+{
+    cpu_set_t set;
+    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    return count > 0 ? (unsigned)count : 1;
+}
+
 /*
  * The folder says outright where the lab is: in a user namespace the keeper of an ordinary user takes itself for root,
  * whose labs are elsewhere.
  */
-_Noreturn static void become_looker(const struct lab *lab)
+_Noreturn static void become_looker(const struct lab *lab, bool told)
 {
     char root[LAB_PATH];
     snprintf(root, sizeof root, "%s", lab->folder);
@@ -49,7 +61,7 @@ _Noreturn static void become_looker(const struct lab *lab)
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    if (setenv("CWLAB_DIR", root, 1) == 0) {
+    if (setenv("CWLAB_DIR", root, 1) == 0 && (!told || setenv("CWLAB_TOLD", "1", 1) == 0)) {
         execl("/proc/self/exe", "cwlab", "rescale", "--name", lab->name, "--if-needed", "--quiet", (char *)NULL);
     }
     _exit(1);
@@ -59,14 +71,18 @@ void vigil_begin(struct vigil *v, const struct lab *lab)
 {
     pid_t pid = v->looker == 0 ? fork() : -1;
     if (pid == 0) {
-        become_looker(lab);
+        become_looker(lab, v->told);
     }
     v->looker = pid > 0 ? pid : v->looker;
 }
 
-bool vigil_ended(struct vigil *v, pid_t pid)
+bool vigil_ended(struct vigil *v, pid_t pid, int status)
 {
     bool looked = v->looker != 0 && v->looker == pid;
-    v->looker = looked ? 0 : v->looker;
+    if (looked) {
+        v->looker = 0;
+        v->told = WIFEXITED(status) && WEXITSTATUS(status) == 1; /* needed_judge(): held */
+        v->rest = status != 0 ? VIGIL_HELD : v->rest;
+    }
     return looked;
 }

@@ -49,7 +49,7 @@ static void tell(const struct lab *lab, cw_span waited)
                 "they write, can keep them\n",
                 left);
     } else {
-        fprintf(stderr, "all daemons have ended, and its files are removed\n");
+        fprintf(stderr, "its files are being removed\n");
     }
 }
 
@@ -62,7 +62,7 @@ static enum ending await_end(const struct lab *lab, bool quiet)
     cw_span next = told_after;
     while (access(lab->folder, F_OK) == 0) {
         cw_span waited = cw_time_since(now(), began);
-        if (kill(lab->keeper, 0) < 0 && errno == ESRCH) {
+        if (lab->keeper > 0 && kill(lab->keeper, 0) < 0 && errno == ESRCH) {
             return access(lab->folder, F_OK) == 0 ? FILES_STAY : ENDED;
         }
         if (waited.ns > patience.ns) {

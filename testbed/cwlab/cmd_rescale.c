@@ -92,15 +92,16 @@ static int look_whether(const struct lab *lab, const struct ways *ways, uint64_t
     }
     switch (needed_judge(&n, lab, scale)) {
     case NEEDED_NOW:
-        fprintf(stderr, "%s: timers become %lu times as long, they were %lu times, and all daemons begin again\n",
-                needed_why(&n, why), (unsigned long)scale, (unsigned long)lab->scale);
+        needed_why(&n, why);
         return PROGRAM_GO;
     case NEEDED_HELD:
-        fprintf(stderr,
-                "%s: this machine needs timers %lu times as long, and they stay as they are, because %s would be gone: "
-                "cwlab rescale --name %s\n",
-                needed_why(&n, why), (unsigned long)scale, needed_kept(&n, kept), lab->name);
-        return EXIT_FINE;
+        if (getenv("CWLAB_TOLD") == NULL) { /* the keeper's log has it once (vigil.h) */
+            fprintf(stderr,
+                    "%s: this machine needs timers %lu times as long, and they stay as they are, because %s would be "
+                    "gone: cwlab rescale --name %s\n",
+                    needed_why(&n, why), (unsigned long)scale, needed_kept(&n, kept), lab->name);
+        }
+        return EXIT_BROKEN;
     case NEEDED_NOT:
         break;
     }
@@ -112,7 +113,8 @@ static int look_whether(const struct lab *lab, const struct ways *ways, uint64_t
 
 static int rescale(const struct program_command *self, struct lab *lab, const struct ways *ways)
 {
-    char factor[24], others[32], why[LAB_REASON];
+    char factor[24], others[32], since[24], why[LAB_REASON];
+    snprintf(since, sizeof since, "%lld", (long long)peer_clock().ns);
     uint32_t started = 0;
     double wanted = scale_wanted();
     struct explain e = {0};
@@ -121,6 +123,7 @@ static int rescale(const struct program_command *self, struct lab *lab, const st
     }
     uint64_t scale = ways->scale != 0 ? ways->scale : explain_scale(&e, lab, wanted), before = lab->scale;
     if (ways->if_needed) {
+        scale = scale < NEEDED_MOST ? scale : NEEDED_MOST;
         int go = look_whether(lab, ways, scale, why);
         if (go != PROGRAM_GO) {
             return go;
@@ -132,8 +135,12 @@ static int rescale(const struct program_command *self, struct lab *lab, const st
     }
     snprintf(factor, sizeof factor, "%lu", (unsigned long)scale);
     snprintf(others, sizeof others, "%.2f", wanted);
-    const char *argv[] = {factor, others, why};
-    int code = command_keeper(self, lab, "rescale", ways->scale != 0 ? 1 : ways->if_needed ? 3 : 2, argv, NULL, NULL);
+    const char *argv[] = {factor, others, why, since};
+    int code = command_keeper(self, lab, "rescale", ways->scale != 0 ? 1 : ways->if_needed ? 4 : 2, argv, NULL, NULL);
+    if (code == EXIT_FINE && ways->if_needed) {
+        fprintf(stderr, "%s: timers are %lu times as long, they were %lu times, and all daemons began again\n", why,
+                (unsigned long)scale, (unsigned long)before);
+    }
     code = code == EXIT_FINE ? wait_until_whole(self, lab, &started) : code;
     return code == EXIT_FINE ? tell(self, lab, ways, wanted, started) : code;
 }
@@ -147,7 +154,7 @@ static int run(const struct program_command *self, int argc, char **argv)
         {"scale", OPTION_COUNT, &ways.scale, "N", "timers are so many times as long; 0: as this machine needs it now",
          false},
         {"if-needed", OPTION_FLAG, &ways.if_needed, NULL,
-         "only where daemons did not run when due, and nothing in the memory of services would be missed", false},
+         "only where daemons did not run when due, and services hold nothing: code 1 where they do", false},
         {"json", OPTION_FLAG, &ways.json, NULL, "report what was done in JSON, on standard output", false},
         {"quiet", OPTION_FLAG, &ways.quiet, NULL, "do not report what was done", false},
     };
@@ -178,8 +185,11 @@ const struct program_command command_rescale = {
         "daemon is touched. Returns when all that run know each other.\n"
         "The keeper of a lab that came up without --scale does this by itself, with --if-needed: when the machine\n"
         "has had too much work for some seconds, daemons did not run when due for so long that neighbours count\n"
-        "them out, and nothing would be missed: no stream, cached value or file under way, no service of your own, no\n"
-        "store. cwlab status says so afterwards. --scale N, here or of cwlab up, fixes the timers.",
+        "them out, and all daemons answer that their services hold nothing: no stream, cached value, file under way,\n"
+        "group or call. It leaves labs alone that have services, networks or stores of their own, more than 128\n"
+        "servers, or one that is dead, paused or leaving, and those to which somebody has just done something. What\n"
+        "only watches (events, captures) is cut off, and feeds of cwctl query end. cwlab status says so afterwards.\n"
+        "--scale N, here or of cwlab up, fixes the timers.",
     .example = "  cwlab rescale\n"
                "  cwlab rescale --scale 4",
     .run = run,

@@ -8,18 +8,28 @@
 #ifndef TESTBED_CWLAB_NEEDED_H
 #define TESTBED_CWLAB_NEEDED_H
 
+#include "message/message.h"
 #include "testbed/cwlab/converge.h"
 #include "testbed/lab.h"
+
+enum { NEEDED_MOST = 100 }; /* so many times longer than the profile timers become by themselves, and no longer */
 
 /* What was seen. Begin with {0}. */
 struct needed {
     unsigned asked, late; /* daemons that answered; that did not run when due, lately, for long enough to be lost */
     unsigned streams;     /* servers on which the witness or bench sends, in measurements */
     unsigned values, files, modules, stores; /* cached values, files under way, services of the user's own, stores */
-    unsigned faulty;                         /* daemons that are paused or dead: somebody tries faults */
+    unsigned faulty;                         /* daemons that are paused, dead or leaving: somebody tries faults */
+    unsigned unanswered; /* daemons that left a question without a whole answer: anything may be there */
+    unsigned groups;     /* groups known to servers */
+    unsigned calls;      /* services that wait for replies, send by timers, or have packets in hand */
+    unsigned asked_for;  /* services and networks that cwlab up was asked for */
     cw_span longest;
     char latest[TORUS_TEXT]; /* the daemon of `longest` */
 };
+
+/* A row that a daemon gives of one of its services. */
+void needed_service(struct needed *n, const struct lab *lab, const struct message *row);
 
 enum needed_verdict {
     NEEDED_NOT,  /* the timers do */

@@ -91,6 +91,7 @@ START_TEST(what_can_be_done_to_a_server)
     ck_assert_int_eq(ASK("loss", "1,0,1", "+x", "-1"), -EINVAL);
     ck_assert_int_eq(ASK("namespace", "1,0,1"), 0);
     ck_assert_int_eq(ASK("fail", "2,0,0"), -EINVAL);
+    ck_assert_int_eq(ASK("rescale", "4", "9.0", "unasked", "9000000000000000000"), -EBUSY); /* the lab is not up yet */
     ck_assert_int_eq(ASK("leave", "1,0,1"), 0);
     launch_close(&l, &lab);
     place_remove(place);

@@ -15,6 +15,8 @@ START_TEST(allowed)
     ck_assert(vigil_allowed(&lab));
     lab.wanted = -1; /* --scale was given */
     ck_assert(!vigil_allowed(&lab));
+    lab = (struct lab){.driver = LAB_NETNS, .torus.servers = VIGIL_SERVERS + 1}; /* too many for one answer */
+    ck_assert(!vigil_allowed(&lab));
     lab = (struct lab){.driver = LAB_PROCESS};
     ck_assert(!vigil_allowed(&lab));
 }
@@ -35,10 +37,31 @@ START_TEST(glances)
     for (unsigned i = 1; i < VIGIL_REST; i++) {
         ck_assert(!vigil_glance(&v, 30, 2));
     }
+    ck_assert(vigil_glance(&v, 30, 2));
+    for (unsigned i = 1; i < 2 * VIGIL_REST; i++) { /* the next one is farther off */
+        ck_assert(!vigil_glance(&v, 30, 2));
+    }
     v.looker = 1;
     ck_assert(!vigil_glance(&v, 30, 2));
     v.looker = 0;
     ck_assert(vigil_glance(&v, 30, 2));
+}
+END_TEST
+
+/* After a look that was held there is a minute of rest, and it is not told again. */
+START_TEST(rests)
+{
+    struct vigil v = {.looker = 7, .next = VIGIL_REST};
+    ck_assert(vigil_ended(&v, 7, 1 << 8));
+    ck_assert(v.told);
+    for (unsigned i = 1; i < VIGIL_HELD; i++) {
+        ck_assert(!vigil_glance(&v, 30, 2));
+    }
+    ck_assert(vigil_glance(&v, 30, 2));
+    v.looker = 7;
+    ck_assert(vigil_ended(&v, 7, 2 << 8)); /* the keeper refused */
+    ck_assert(!v.told && v.rest == VIGIL_HELD);
+    ck_assert_uint_ge(vigil_processors(), 1);
 }
 END_TEST
 
@@ -53,12 +76,12 @@ START_TEST(looks)
     ck_assert_int_gt(looker, 0);
     vigil_begin(&v, &lab); /* one is on */
     ck_assert_int_eq(v.looker, looker);
-    ck_assert(!vigil_ended(&v, looker + 1));
+    ck_assert(!vigil_ended(&v, looker + 1, 0));
     ck_assert_int_eq(waitpid(looker, &status, 0), looker);
     ck_assert_int_eq(status, 0);
-    ck_assert(vigil_ended(&v, looker));
+    ck_assert(vigil_ended(&v, looker, status));
     ck_assert_int_eq(v.looker, 0);
-    ck_assert(!vigil_ended(&v, 0));
+    ck_assert(!vigil_ended(&v, 0, 0));
 }
 END_TEST
 
@@ -72,7 +95,8 @@ static int look(char **argv)
     return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-static const struct suite_test tests[] = {SUITE_TEST(allowed), SUITE_TEST(glances), SUITE_TEST(looks)};
+static const struct suite_test tests[] = {SUITE_TEST(allowed), SUITE_TEST(glances), SUITE_TEST(rests),
+                                          SUITE_TEST(looks)};
 
 int main(int argc, char **argv)
 {

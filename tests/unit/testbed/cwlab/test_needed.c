@@ -60,7 +60,8 @@ START_TEST(what_is_done)
     ck_assert_int_eq(needed_judge(&n, &lab, 40), NEEDED_NOT);
     n = (struct needed){.asked = 27, .late = 1, .faulty = 1}; /* somebody tries faults */
     ck_assert_int_eq(needed_judge(&n, &lab, 4), NEEDED_NOT);
-    const struct needed held[] = {{.streams = 1}, {.values = 1}, {.files = 1}, {.modules = 1}, {.stores = 1}};
+    const struct needed held[] = {{.streams = 1}, {.values = 1}, {.files = 1},      {.modules = 1},  {.stores = 1},
+                                  {.groups = 1},  {.calls = 1},  {.unanswered = 1}, {.asked_for = 1}};
     for (size_t i = 0; i < sizeof held / sizeof *held; i++) {
         n = held[i];
         n.late = 1;
@@ -89,10 +90,46 @@ START_TEST(what_it_says)
 }
 END_TEST
 
+static void add_row(struct needed *n, const struct lab *lab, const char *service, int64_t timers, int64_t calls)
+{
+    struct message *row = message_open();
+    message_text(row, "service", service);
+    message_integer(row, "timers", timers);
+    message_integer(row, "calls", calls);
+    needed_service(n, lab, row);
+    message_close(row);
+}
+
+START_TEST(what_services_do)
+{
+    struct lab lab = lab_of(1);
+    struct needed n = {0};
+    add_row(&n, &lab, "kvcache", 2, 0);
+    add_row(&n, &lab, "bench", 0, 0);
+    ck_assert_uint_eq(n.calls + n.streams + n.modules + n.stores, 0);
+    add_row(&n, &lab, "bench", 1, 0);
+    add_row(&n, &lab, "aggregate", 1, 0);
+    add_row(&n, &lab, "kvcache", 1, 1);
+    add_row(&n, &lab, "store", 0, 0);
+    ck_assert_uint_eq(n.streams, 1);
+    ck_assert_uint_eq(n.calls, 2);
+    ck_assert_uint_eq(n.stores, 1);
+}
+END_TEST
+
+/* Nobody answers: there is no keeper, and no daemon either. */
+START_TEST(nobody_answers)
+{
+    struct lab lab = lab_of(1);
+    struct needed n = {0};
+    snprintf(lab.folder, sizeof lab.folder, "/nonexistent");
+    ck_assert(!needed_look(&n, &lab));
+}
+END_TEST
+
 static const struct suite_test tests[] = {
-    SUITE_TEST(who_was_late),
-    SUITE_TEST(what_is_done),
-    SUITE_TEST(what_it_says),
+    SUITE_TEST(who_was_late),     SUITE_TEST(what_is_done),   SUITE_TEST(what_it_says),
+    SUITE_TEST(what_services_do), SUITE_TEST(nobody_answers),
 };
 
 SUITE_MAIN("needed", tests)

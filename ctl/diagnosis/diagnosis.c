@@ -307,7 +307,7 @@ static void join_by_far(struct rows *rows)
             if (m == NULL || !finding_same(m, "cause", f, "cause") || !finding_same(m, "expected", f, "expected")) {
                 continue;
             }
-            if (strstr(names, finding_text(m, "server")) == NULL) {
+            if (!finding_has_name(names, finding_text(m, "server"))) {
                 add_name(names, sizeof names, count++, finding_text(m, "server"));
             }
             message_integer(f, "links", message_get_integer(f, "links", 1) + 1);

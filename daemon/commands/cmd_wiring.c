@@ -23,8 +23,8 @@ static void judge_loss(const struct ls_link_info *info, const char *port, const 
 {
     const struct ls_loss *in = &info->loss_in, *sent = &info->loss_out;
     char from[QUANTITY_TEXT], to[QUANTITY_TEXT];
-    quantity_share_format(in->ppm < 0 ? 0 : (uint32_t)in->ppm, from);
-    quantity_share_format(sent->ppm < 0 ? 0 : (uint32_t)sent->ppm, to);
+    quantity_share_format(ls_loss_told(in), from);
+    quantity_share_format(ls_loss_told(sent), to);
     if (in->bad && sent->bad) {
         snprintf(out, 256, "this cable loses %s of what comes from %s of %s, and %s of what goes there", from, port,
                  far, to);

@@ -153,8 +153,10 @@ CW_MUST_CHECK int config_load_most(const char *file, struct daemon_config *out, 
 /*
  * The line of a key of the file, for mistakes that only the system shows: "user", "links.+x.interface",
  * `service "kvcache".options.listen`. Of the section around it where the key is left out; 1 where that is, too.
+ * *guessed: its value is not what the file says, but what it means, it seems, as a quote is not closed; that is a
+ * mistake of its own, which config_load() tells.
  */
-unsigned config_line(const char *file, const char *key);
+unsigned config_line(const char *file, const char *key, bool *guessed);
 /*
  * The key of a service's or network's section, or with an option the key of that option: for config_line(). The section
  * too where the option is not given. Gives out.

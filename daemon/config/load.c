@@ -75,17 +75,19 @@ static void tell_no_line(void *context, unsigned line, const char *why)
     (void)why;
 }
 
-unsigned config_line(const char *file, const char *key)
+unsigned config_line(const char *file, const char *key, bool *guessed)
 {
     char *text;
     size_t length;
     struct conf tree;
     unsigned line = 1;
+    *guessed = false;
     if (load_text(file, &text, &length, tell_nobody, NULL) < 0) {
         return line;
     }
     if (conf_open_most(&tree, text, length, tell_no_line, NULL) >= 0) {
         line = conf_line(&tree, key);
+        *guessed = conf_guessed(&tree, key);
         conf_close(&tree);
     }
     free(text);

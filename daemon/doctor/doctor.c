@@ -268,14 +268,14 @@ static void tell_loss(struct doctor *d, cw_link link, const struct ls_link_info 
     const char *name = quantity_link_name(link), *port = quantity_link_name(cw_link_opposite(link));
     char far[TORUS_TEXT], in[QUANTITY_TEXT], out[QUANTITY_TEXT];
     torus_format(info->expected, far);
-    quantity_share_format(info->loss_in.ppm < 0 ? 0 : (uint32_t)info->loss_in.ppm, in);
-    quantity_share_format(info->loss_out.ppm < 0 ? 0 : (uint32_t)info->loss_out.ppm, out);
+    quantity_share_format(ls_loss_told(&info->loss_in), in);
+    quantity_share_format(ls_loss_told(&info->loss_out), out);
     if (!info->loss_in.bad) {
         doctor_say(d, DOCTOR_WARNING, "lossy", link,
                    "the cable in %s loses %s of what goes to %s of %s, and is sound the other way: look at that end",
                    name, out, port, far);
         d->out->text(d->out->context, "way", "out");
-        d->out->integer(d->out->context, "loss_ppm", info->loss_out.ppm);
+        d->out->integer(d->out->context, "loss_ppm", ls_loss_told(&info->loss_out));
         doctor_advise(d, "on %s: cwctl doctor says which interface to look at", far);
         return;
     }
@@ -289,8 +289,8 @@ static void tell_loss(struct doctor *d, cw_link link, const struct ls_link_info 
                    name, in, port, far);
     }
     d->out->text(d->out->context, "way", "in");
-    d->out->integer(d->out->context, "loss_ppm",
-                    info->loss_in.ppm > info->loss_out.ppm ? info->loss_in.ppm : info->loss_out.ppm);
+    uint32_t from = ls_loss_told(&info->loss_in), to = ls_loss_told(&info->loss_out);
+    d->out->integer(d->out->context, "loss_ppm", from > to ? from : to);
     doctor_do(d, "ip -s link show %s: errors are the cable's or its plugs', dropped frames the load of this server",
               interface);
 }

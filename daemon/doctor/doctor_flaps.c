@@ -372,7 +372,7 @@ static void tell_stalls(struct doctor *d, cw_link link, const char *far, const s
     doctor_say(d, DOCTOR_WARNING, "stalls", link,
                "%s was lost %u times lately, and came back by itself%s: it stood still, or nobody heard it for longer "
                "than timers.dead (its status counts times kept waiting); one cable alone is not the cause",
-               far, r->fences, r->deaths > 0 ? " (once more its daemon was killed or crashed, and started again)" : "");
+               far, r->fences, r->deaths > 0 ? " (besides, its daemon was killed or crashed, and started again)" : "");
     doctor_advise(d, "on %s: cwctl doctor; cwctl status", far);
 }
 
@@ -425,13 +425,14 @@ static void tell_cable(struct doctor *d, cw_link link, const char *far, const st
 {
     const struct ls_link_info *info = &d->info[link];
     unsigned times = others(r), lives = r->deaths + r->fences;
-    char anew[160] = "";
+    char anew[192] = "";
     struct shim_info shim;
     shim_info(d->s->link[link].shim, &shim);
     d->bad |= cw_links_of(link);
     if (lives > 0) {
-        snprintf(anew, sizeof anew, "; once more it went down since %s %s", far,
-                 r->deaths > 0 ? "was started again (its daemon was killed or crashed)" : "stood still");
+        snprintf(anew, sizeof anew, "; besides, it went down %u time%s because %s %s%s%s", lives, lives == 1 ? "" : "s",
+                 far, r->deaths > 0 ? "was started again (its daemon was killed or crashed)" : "",
+                 r->deaths > 0 && r->fences > 0 ? " or " : "", r->fences > 0 ? "stood still" : "");
     }
     bool known = lives > 0 || lived_on(info);
     doctor_say(d, DOCTOR_WARNING, "flapping", link, "the link %s to %s went down %u time%s lately%s: %s%s%s%s",

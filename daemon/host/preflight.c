@@ -27,7 +27,6 @@
 #include <unistd.h>
 
 enum { KEY = 160, SENTENCE = 2048, INTERFACES = 64 };
-
 struct looking {
     const struct daemon_config *config;
     struct preflight *p;
@@ -46,8 +45,12 @@ void preflight_tell(const struct daemon_config *config, struct preflight *p, boo
                     const char *text)
 {
     char line[SENTENCE + CONFIG_PATH + KEY];
-    snprintf(line, sizeof line, "%s:%u: %s%s: %s", config->file, config_line(config->file, key),
-             mistake ? "" : "warning: ", key, text);
+    bool guessed;
+    unsigned number = config_line(config->file, key, &guessed);
+    if (guessed) {
+        return;
+    }
+    snprintf(line, sizeof line, "%s:%u: %s%s: %s", config->file, number, mistake ? "" : "warning: ", key, text);
     *(mistake ? &p->mistakes : &p->warnings) += 1;
     (mistake ? p->mistake : p->warning)(p->context, line);
 }

@@ -35,7 +35,10 @@ CW_MUST_CHECK int preflight_file(const char *file, struct daemon_config *out, co
                                  int (*change)(const void *context, struct daemon_config *config), const void *context,
                                  void (*further)(const struct daemon_config *config, struct preflight *p),
                                  unsigned *mistakes, unsigned *warnings);
-/* Tells one mistake, or a warning, of a key of the file, for those that look further. */
+/*
+ * Tells one mistake, or a warning, of a key of the file, for those that look further. Nothing of a key whose value is a
+ * guess (config_line()): its mistake is told by who reads the file.
+ */
 void preflight_tell(const struct daemon_config *config, struct preflight *p, bool mistake, const char *key,
                     const char *text);
 /* Reads a file as config_load() does, and tells its mistakes in the order of its lines. 0 or -errno. */

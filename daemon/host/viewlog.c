@@ -202,7 +202,7 @@ static void say_loss(const struct pump_server *s, const char *self, cw_link link
     char peer[TORUS_TEXT], share[QUANTITY_TEXT];
     const struct host *h = s->face.host;
     torus_format(torus_coord(&h->torus, torus_neighbour(&h->torus, torus_id(&h->torus, s->face.self), link)), peer);
-    quantity_share_format(loss->ppm < 0 ? 0 : (uint32_t)loss->ppm, share);
+    quantity_share_format(ls_loss_told(loss), share);
     LOG(h->log, loss->bad ? CW_LOG_WARN : CW_LOG_INFO,
         loss->bad ? "this cable loses frames" : "this cable loses no more frames than others", {"server", self},
         {"link", quantity_link_name(link)}, {"neighbour", peer}, {"way", way}, {"lost", share},

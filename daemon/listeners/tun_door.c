@@ -174,8 +174,9 @@ static int make_device(struct tun_door *d, struct host *h, const char *name, str
         return 0;
     }
     if (file[0] != '\0' && section != NULL) {
+        bool guessed;
         (void)config_service_key(section, tun_fault_option(fault), key);
-        snprintf(place, sizeof place, "%.140s:%u: ", file, config_line(file, key));
+        snprintf(place, sizeof place, "%.140s:%u: ", file, config_line(file, key, &guessed));
     }
     snprintf(why, HOST_WHY, "%.159s%.31s: %.318s", place, d->network, problem);
     return rc;

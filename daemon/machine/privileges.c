@@ -104,15 +104,21 @@ int privileges_hurry(bool realtime)
     return sched_setscheduler(0, SCHED_RR, &lowest) < 0 ? -EACCES : 0;
 }
 
-/* The nice value of this session's group; PRIVILEGES_NICE where the kernel makes no groups. */
+/*
+ * The nice value of this session's group; PRIVILEGES_NICE where the kernel makes no groups, or a control group is in
+ * its place. Whether it makes groups stands in /proc/sys, which is hidden from a daemon under the unit of the package
+ * (ProcSubset=pid): then the group is there, and may have no effect, and is raised all the same.
+ */
 static int session_nice(void)
 {
-    int enabled = 0, nice = PRIVILEGES_NICE;
+    int enabled = 1, nice = PRIVILEGES_NICE;
     FILE *on = fopen("/proc/sys/kernel/sched_autogroup_enabled", "re");
     FILE *group = fopen("/proc/self/autogroup", "re");
-    if (on != NULL && group != NULL && fscanf(on, "%d", &enabled) == 1 && enabled != 0 &&
-        fscanf(group, "%*s nice %d", &nice) != 1) {
-        nice = PRIVILEGES_NICE; /* the process is in no group: a control group is in its place */
+    if (on != NULL && fscanf(on, "%d", &enabled) != 1) {
+        enabled = 1;
+    }
+    if (group != NULL && enabled != 0 && fscanf(group, "%*s nice %d", &nice) != 1) {
+        nice = PRIVILEGES_NICE; /* the process is in no group */
     }
     if (on != NULL) {
         fclose(on);

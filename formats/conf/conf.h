@@ -73,5 +73,7 @@ const char *conf_path(const struct conf *conf, const struct conf_item *item, cha
  * no such item: the line of the innermost section of the path that is there, and 1 where none is.
  */
 unsigned conf_line(const struct conf *conf, const char *path);
+/* That item, or section, holds a guess (conf_item.guessed), so nothing more is to be said of it. */
+bool conf_guessed(const struct conf *conf, const char *path);
 
 #endif

@@ -23,7 +23,8 @@ static size_t spells(const struct conf_item *item, const char *path)
     return path[length] == '\0' ? length : path[length] == '.' ? length + 1 : 0;
 }
 
-unsigned conf_line(const struct conf *conf, const char *path)
+/* The item of the path, or the innermost section of it that is there. */
+static const struct conf_item *find(const struct conf *conf, const char *path)
 {
     const struct conf_item *found = &conf->item[0];
     uint32_t at = found->first;
@@ -38,7 +39,17 @@ unsigned conf_line(const struct conf *conf, const char *path)
         found = item;
         at = item->first;
     }
-    return found->line;
+    return found;
+}
+
+unsigned conf_line(const struct conf *conf, const char *path)
+{
+    return find(conf, path)->line;
+}
+
+bool conf_guessed(const struct conf *conf, const char *path)
+{
+    return find(conf, path)->guessed;
 }
 
 /* Writes the path of the item below that section, whose own path ends at `used`. False: it is not below. */

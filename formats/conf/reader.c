@@ -109,6 +109,13 @@ static char unescaped(char c)
     }
 }
 
+/* A comment behind a blank; without one it may be part of a path or an address. */
+static bool begins_comment(const struct reader *r, const char *at)
+{
+    bool two = r->end - at > 1 && at[0] == '/' && (at[1] == '/' || at[1] == '*');
+    return (at[-1] == ' ' || at[-1] == '\t') && (*at == '#' || two);
+}
+
 /*
  * A quote that is not closed: takes what it was meant to hold, up to what ends a value or a key (`holds` tells which of
  * them it is), so that nothing else is said of the line.
@@ -118,7 +125,7 @@ static int take_unclosed(struct reader *r, const char *begin, bool (*holds)(char
     bool key = !holds('=');
     const char *end = begin + 1;
     while (end < r->end && strchr("\n;{}", *end) == NULL && !(key && strchr("=: \t", *end) != NULL) &&
-           !(*end == '#' && (end[-1] == ' ' || end[-1] == '\t'))) {
+           !begins_comment(r, end)) {
         end++;
     }
     r->at = end;
@@ -134,11 +141,14 @@ static int take_unclosed(struct reader *r, const char *begin, bool (*holds)(char
     return reader_wrong(r, "the text %c%.60s is not ended by %c", *begin, *out, *begin);
 }
 
-/* A quote that stands at the beginning of the next text does not end this one. */
+/*
+ * The quote just passed does not end this text if it stands at the beginning of the next one: behind what may precede a
+ * text, and in front of what may be in one.
+ */
 static bool is_within(const struct reader *r)
 {
-    return !reader_at_end(r) && reader_is_bare_value(*r->at) && !reader_is_next(r, "//") && !reader_is_next(r, "/*") &&
-           *r->at != '=' && *r->at != ':';
+    return strchr("=: \t", r->at[-2]) != NULL && !reader_at_end(r) && reader_is_bare_value(*r->at) &&
+           !reader_is_next(r, "//") && !reader_is_next(r, "/*") && *r->at != '=' && *r->at != ':';
 }
 
 static int take_quoted(struct reader *r, bool (*holds)(char), const char **out)

@@ -293,7 +293,11 @@ uint64_t ls_link_peer(const struct linkstate *ls, cw_link link)
 
 static struct ls_loss loss_of(const struct loss_rate *rate)
 {
-    return (struct ls_loss){.hellos = rate->sent, .lost = rate->lost, .ppm = loss_ppm(rate), .bad = rate->bad};
+    return (struct ls_loss){.hellos = rate->sent,
+                            .lost = rate->lost,
+                            .ppm = loss_ppm(rate),
+                            .before_ppm = loss_before_ppm(rate),
+                            .bad = rate->bad};
 }
 
 void ls_link_info(const struct linkstate *ls, cw_link link, struct ls_link_info *out)

@@ -206,8 +206,14 @@ struct ls_heard {
 struct ls_loss {
     uint64_t hellos, lost; /* hellos whose fate is known, and those of them that were lost, since ls_open() */
     int32_t ppm;           /* of the last thousand or so, in parts of a million; -1: too few to say */
+    int32_t before_ppm;    /* of a bad cable that loses next to nothing just now: what it is called bad for; else 0 */
     bool bad;              /* it lost 1 % or more, and has not been below 0.5 % since */
 };
+/* The rate for a sentence about a cable, in parts of a million: of now, or what a bad one is called so for. */
+static inline uint32_t ls_loss_told(const struct ls_loss *loss)
+{
+    return loss->before_ppm > loss->ppm ? (uint32_t)loss->before_ppm : loss->ppm < 0 ? 0 : (uint32_t)loss->ppm;
+}
 /* One link as operators see it. */
 struct ls_link_info {
     bool exists;       /* the torus has a cable there */

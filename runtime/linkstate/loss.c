@@ -8,30 +8,23 @@ static uint8_t part_back(const struct loss_rate *rate, unsigned back)
     return rate->part[(last + LOSS_PARTS - back) % LOSS_PARTS];
 }
 
-/* Forgets what is older than the last parts if the cable was in another state then: far better, or far worse. */
-static void forget_older(struct loss_rate *rate)
+/* Leaves out of the rate what is older than the last parts, if the cable was far better then, or far worse. */
+static void leave_out_older(struct loss_rate *rate)
 {
-    unsigned old = rate->parts - (unsigned)LOSS_STEP_PARTS, lost = 0;
-    uint8_t last[LOSS_STEP_PARTS];
+    unsigned old = rate->fresh - (unsigned)LOSS_STEP_PARTS, lost = 0;
     bool worse = true, better = true;
-    if (rate->parts < 2 * LOSS_STEP_PARTS) {
+    if (rate->fresh < 2 * LOSS_STEP_PARTS) {
         return;
     }
     for (unsigned i = 0; i < old; i++) {
         lost += part_back(rate, LOSS_STEP_PARTS + i);
     }
     for (unsigned i = 0; i < LOSS_STEP_PARTS; i++) {
-        last[i] = part_back(rate, LOSS_STEP_PARTS - 1 - i);
-        worse &= last[i] * old > 2 * lost + LOSS_STEP * old;
-        better &= 2 * (last[i] + LOSS_STEP) * old < lost;
+        unsigned last = part_back(rate, i);
+        worse &= last * old > 2 * lost + LOSS_STEP * old;
+        better &= 2 * (last + LOSS_STEP) * old < lost;
     }
-    if (worse || better) {
-        for (unsigned i = 0; i < LOSS_STEP_PARTS; i++) {
-            rate->part[i] = last[i];
-        }
-        rate->parts = LOSS_STEP_PARTS;
-        rate->at = 0;
-    }
+    rate->fresh = worse || better ? LOSS_STEP_PARTS : rate->fresh;
 }
 
 /* Counts a hello whose fate is known. */
@@ -51,27 +44,38 @@ static void judge(struct loss_rate *rate, bool lost)
         rate->at = (uint8_t)((rate->at + 1) % LOSS_PARTS);
     }
     rate->grown = rate->grown_lost = 0;
-    forget_older(rate);
+    rate->fresh = (uint8_t)(rate->fresh < LOSS_PARTS ? rate->fresh + 1 : LOSS_PARTS);
+    leave_out_older(rate);
 }
 
-int32_t loss_ppm(const struct loss_rate *rate)
+/* Of the last full parts, so many, and the one that grows. */
+static int32_t rate_of(const struct loss_rate *rate, unsigned parts)
 {
-    uint32_t sent = (uint32_t)rate->parts * LOSS_PART + rate->grown, lost = rate->grown_lost;
-    for (unsigned i = 0; i < rate->parts; i++) {
-        lost += rate->part[i];
+    uint32_t sent = (uint32_t)parts * LOSS_PART + rate->grown, lost = rate->grown_lost;
+    for (unsigned i = 0; i < parts; i++) {
+        lost += part_back(rate, i);
     }
     return sent < LOSS_SURE ? -1 : (int32_t)((uint64_t)lost * LOSS_PPM / sent);
 }
 
-/* True when the cable is called bad and was not, or the other way round. */
+int32_t loss_ppm(const struct loss_rate *rate)
+{
+    return rate_of(rate, rate->fresh);
+}
+
+int32_t loss_before_ppm(const struct loss_rate *rate)
+{
+    return rate->bad && rate_of(rate, rate->fresh) < LOSS_GOOD_PPM ? rate_of(rate, rate->parts) : 0;
+}
+
+/* True when the cable is called bad and was not, or the other way round. All parts count: see loss.h. */
 static bool turned(struct loss_rate *rate)
 {
-    int32_t ppm = loss_ppm(rate);
     bool was = rate->bad;
     if (rate->parts < LOSS_PARTS_SURE) {
-        return false; /* it stays what it was called: after a change of its state, too */
+        return false;
     }
-    rate->bad = ppm >= (was ? LOSS_GOOD_PPM : LOSS_BAD_PPM);
+    rate->bad = rate_of(rate, rate->parts) >= (was ? LOSS_GOOD_PPM : LOSS_BAD_PPM);
     return rate->bad != was;
 }
 

@@ -38,11 +38,13 @@ struct loss_rate {
     uint64_t sent, lost; /* hellos that were judged since the link was opened, and those of them that were lost */
     /*
      * The last ones: `parts` full parts, of which part[at] is the oldest when there are LOSS_PARTS; then one that
-     * grows. Those that are older than a change of the cable's state are forgotten: each end has judged another number
-     * of them, so that the two ends would tell different rates until all of them were gone.
+     * grows. The rate leaves those out that are older than a change of the cable's state: each end has judged another
+     * number of them, so that the two ends would tell different rates until all of them were gone. The word `bad` is of
+     * all parts, or a cable that is bad for some seconds, and good for some, would never be called so.
      */
     uint8_t part[LOSS_PARTS]; /* lost hellos of a full part */
     uint8_t parts, at;
+    uint8_t fresh;             /* the last full parts, that the rate is of */
     uint8_t grown, grown_lost; /* hellos of the part that grows, and lost ones */
     bool bad;                  /* with hysteresis: LOSS_BAD_PPM, LOSS_GOOD_PPM */
 };
@@ -77,7 +79,12 @@ bool loss_told(struct loss *l, uint32_t session, uint16_t newest, uint16_t befor
 /* The adjacency has ended: what comes next has nothing to do with the numbers so far. The rates stay. */
 void loss_pause(struct loss *l);
 
-/* Lost hellos of the last thousand or so, in parts of a million; -1: too few have been judged. */
+/*
+ * Lost hellos of the last thousand or so, and not of those before the last change of the cable's state, in parts of a
+ * million; -1: too few have been judged.
+ */
 int32_t loss_ppm(const struct loss_rate *rate);
+/* Of a cable that is called bad and loses next to nothing just now: the rate for which it is called so. Else 0. */
+int32_t loss_before_ppm(const struct loss_rate *rate);
 
 #endif

@@ -60,6 +60,32 @@ START_TEST(texts)
 }
 END_TEST
 
+/* A quote ends its text, unless it begins the next one; a comment is no part of what an unclosed one holds. */
+START_TEST(quotes_that_are_not_closed)
+{
+    static const struct {
+        const char *text, *value, *rest;
+        bool closed;
+    } cases[] = {{"'/var/log/a;b'x", "/var/log/a;b", "x", true},
+                 {"\"a;b\"c = 1", "a;b", "c = 1", true},
+                 {"'3x3; b = 'c'", "3x3", "; b = 'c'", false},
+                 {"'3x3; b='c'", "3x3", "; b='c'", false},
+                 {"\"/tmp/x // note\n", "/tmp/x", "// note\n", false},
+                 {"\"/tmp/x /* note */\n", "/tmp/x", "/* note */\n", false},
+                 {"\"/tmp/x # note\n", "/tmp/x", "# note\n", false},
+                 {"\"http://a/b#c\n", "http://a/b#c", "\n", false},
+                 {"\"//x/y/", "//x/y/", "", false}};
+    const char *value;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct reader r = over(cases[i].text);
+        ck_assert(cases[i].closed == (reader_take_text(&r, reader_is_bare_value, "a value", &value) == 0));
+        ck_assert(r.unclosed == !cases[i].closed);
+        ck_assert_str_eq(value, cases[i].value);
+        ck_assert_str_eq(r.at, cases[i].rest);
+    }
+}
+END_TEST
+
 START_TEST(keys_and_values)
 {
     ck_assert(reader_is_bare('a') && reader_is_bare('+') && !reader_is_bare('=') && !reader_is_bare(' '));
@@ -70,5 +96,5 @@ START_TEST(keys_and_values)
 END_TEST
 
 static const struct suite_test tests[] = {SUITE_TEST(blanks_and_comments), SUITE_TEST(texts),
-                                          SUITE_TEST(keys_and_values)};
+                                          SUITE_TEST(keys_and_values), SUITE_TEST(quotes_that_are_not_closed)};
 SUITE_MAIN("reader", tests)

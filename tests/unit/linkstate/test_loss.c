@@ -164,9 +164,9 @@ START_TEST(the_two_ends_tell_the_rate_of_now)
             for (unsigned k = 0; k < hellos; k++) {
                 say(&a, MINE, &b, THEIRS, &d, after[r]);
                 say(&b, THEIRS, &a, MINE, &d, 0);
-                bool settled = k >= 4 * LOSS_PART && b.loss.in.parts == LOSS_PARTS;
-                forgotten += settled && last > b.loss.in.parts;
-                last = b.loss.in.parts;
+                bool settled = k >= 4 * LOSS_PART && b.loss.in.fresh == LOSS_PARTS;
+                forgotten += settled && last > b.loss.in.fresh;
+                last = b.loss.in.fresh;
                 if (k == 4 * LOSS_PART) { /* half of the window: it would hold the old state by half */
                     uint64_t in = (uint64_t)loss_ppm(&b.loss.in), out = (uint64_t)loss_ppm(&a.loss.out);
                     ck_assert_msg(near(in, after[r], 5000 + after[r] / 4), "%u: %u", after[r], (unsigned)in);
@@ -178,6 +178,36 @@ START_TEST(the_two_ends_tell_the_rate_of_now)
         }
     }
     ck_assert_uint_eq(forgotten, 0);
+}
+END_TEST
+
+/*
+ * Loss that comes and goes, as of a loose plug, is a bad cable's, whatever its period is and wherever it begins; and
+ * the rate that is told of it is never next to nothing.
+ */
+START_TEST(bad_and_good_by_turns_is_bad)
+{
+    static const unsigned halves[] = {LOSS_PART, 2 * LOSS_PART, 5 * LOSS_PART / 2, 3 * LOSS_PART, 4 * LOSS_PART};
+    const unsigned window = LOSS_PARTS * LOSS_PART, most = 20 * window;
+    for (unsigned i = 0; i < 4 * sizeof halves / sizeof *halves; i++) {
+        struct dice d = {i};
+        struct loss l = {0};
+        uint16_t number = 0;
+        unsigned half = halves[i / 4], phase = i % 4 * half / 2, bad = 0;
+        for (unsigned k = 0; k < most; k++) {
+            bool lossy = (k + phase) / half % 2 == 0;
+            number++;
+            if (!lossy || dice_below(&d, 5) != 0) {
+                loss_heard(&l, THEIRS, number);
+            }
+            bad += l.in.bad;
+            if (l.in.bad) {
+                int32_t now = loss_ppm(&l.in), before = loss_before_ppm(&l.in);
+                SUITE_HOLDS((now > before ? now : before) >= LOSS_GOOD_PPM);
+            }
+        }
+        ck_assert_msg(bad > most - window, "half a period of %u, phase %u: bad for %u of %u", half, phase, bad, most);
+    }
 }
 END_TEST
 
@@ -237,6 +267,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(both_ends_count_the_truth),
     SUITE_TEST(the_estimate_slides),
     SUITE_TEST(bad_has_hysteresis),
+    SUITE_TEST(bad_and_good_by_turns_is_bad),
     SUITE_TEST(any_numbers),
 };
 SUITE_MAIN("loss", tests)

@@ -39,14 +39,22 @@ END_TEST
 
 START_TEST(keys_have_lines)
 {
+    bool guessed;
     write_file("cluster = 7\nlinks {\n  +x {\n    shim = raw\n  }\n}\nservice \"a.b\" {\n options {\n  c = 1 } }\n");
-    ck_assert_uint_eq(config_line(file, "cluster"), 1);
-    ck_assert_uint_eq(config_line(file, "links.+x.shim"), 4);
-    ck_assert_uint_eq(config_line(file, "links.+x.interface"), 3);
-    ck_assert_uint_eq(config_line(file, "service \"a.b\".options.c"), 9);
-    ck_assert_uint_eq(config_line(file, "nothing"), 1);
+    ck_assert_uint_eq(config_line(file, "cluster", &guessed), 1);
+    ck_assert_uint_eq(config_line(file, "links.+x.shim", &guessed), 4);
+    ck_assert_uint_eq(config_line(file, "links.+x.interface", &guessed), 3);
+    ck_assert_uint_eq(config_line(file, "service \"a.b\".options.c", &guessed), 9);
+    ck_assert_uint_eq(config_line(file, "nothing", &guessed), 1);
+    ck_assert(!guessed);
     unlink(file);
-    ck_assert_uint_eq(config_line(file, "cluster"), 1);
+    ck_assert_uint_eq(config_line(file, "cluster", &guessed), 1);
+    ck_assert(!guessed);
+    write_file("name = 'a;\ncontrol { socket = \"/x }\ncluster = 7\n");
+    ck_assert(config_line(file, "name", &guessed) == 1 && guessed);
+    ck_assert(config_line(file, "control.socket", &guessed) == 2 && guessed);
+    ck_assert(config_line(file, "cluster", &guessed) == 3 && !guessed);
+    unlink(file);
 }
 END_TEST
 

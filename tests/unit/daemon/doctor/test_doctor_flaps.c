@@ -320,8 +320,8 @@ START_TEST(a_cable_and_a_restart)
     fall_once(&d, CW_LINK_XM, 900, LIFE, LIFE, FALLS_SILENT);
     fall_once(&d, CW_LINK_XM, 1800, LIFE, 2 * (uint64_t)FENCED, FALLS_SILENT);
     ck_assert_uint_eq(look(&d), 1);
-    expect("the link -x to 2,0,0 went down 2 times lately, and is up now: the cable is bad, for 2,0,0 lived on; once "
-           "more it went down since 2,0,0 was started again (its daemon was killed or crashed)");
+    expect("the link -x to 2,0,0 went down 2 times lately, and is up now: the cable is bad, for 2,0,0 lived on; "
+           "besides, it went down 1 time because 2,0,0 was started again (its daemon was killed or crashed)");
     d = begin(cube);
     fall_once(&d, CW_LINK_XM, 0, LIFE, LIFE, FALLS_CARRIER);
     fall_once(&d, CW_LINK_XM, 1800, LIFE, 2 * (uint64_t)FENCED, FALLS_SILENT);
@@ -361,7 +361,7 @@ START_TEST(a_neighbour_that_counted_itself_out)
     fall_once(&d, CW_LINK_XP, 900, LIFE + 1, LIFE + 2, FALLS_SILENT);
     fall_once(&d, CW_LINK_XP, 1800, LIFE + 2, FENCED, FALLS_SILENT);
     ck_assert_uint_eq(look(&d), 1);
-    expect("1,0,0 was lost 2 times lately, and came back by itself (once more its daemon was killed or crashed, and "
+    expect("1,0,0 was lost 2 times lately, and came back by itself (besides, its daemon was killed or crashed, and "
            "started again): it stood still");
 }
 END_TEST

@@ -141,6 +141,29 @@ START_TEST(one_mistake_is_told_once)
 }
 END_TEST
 
+/* Nor of a value that nobody wrote: what a quote that is not closed was meant to hold. */
+START_TEST(a_guess_is_not_looked_at)
+{
+    static const struct {
+        const char *text, *told;
+    } cases[] = {
+        {"torus { dims = 3x3x3; coordinate = all }\ncontrol { socket = \"/dev/null }\n",
+         "F:2: the text \"/dev/null is not ended by \""},
+        {WHOLE "state_dir = \"/nowhere/it's;\n", "F:3: the text \"/nowhere/it's is not ended by \""},
+        {WHOLE "state_dir = \"/nowhere/x // note\n", "F:3: the text \"/nowhere/x is not ended by \""},
+        {WHOLE "user = 'cw-nobody-here;\n", "F:3: the text 'cw-nobody-here is not ended by '"},
+        {WHOLE "name = 'a;b'x\n", "F:3: expected ; or the end of the line after a value, found 'x'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct said said;
+        struct preflight p = look(cases[i].text, &said);
+        expect(&said, cases[i].told);
+        ck_assert_msg(said.count == 1, "%s: %s", said.text[0], said.text[1]);
+        ck_assert_uint_eq(p.mistakes + p.warnings, 0);
+    }
+}
+END_TEST
+
 START_TEST(keys_that_stand_in_the_wrong_place)
 {
     struct said said;
@@ -269,6 +292,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(every_mistake_is_told_at_once),
     SUITE_TEST(what_the_start_puts_up_with),
     SUITE_TEST(one_mistake_is_told_once),
+    SUITE_TEST(a_guess_is_not_looked_at),
     SUITE_TEST(keys_that_stand_in_the_wrong_place),
     SUITE_TEST(keys_and_job_files),
     SUITE_TEST(options_are_tried),

@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -111,6 +112,59 @@ START_TEST(before_other_sessions)
 }
 END_TEST
 
+/* The group of the process that opens it, as the kernel writes it; INT_MIN: it is in none. */
+static int group_nice(void)
+{
+    int nice = INT_MIN;
+    FILE *group = fopen("/proc/self/autogroup", "re");
+    if (group == NULL || fscanf(group, "%*s nice %d", &nice) != 1) {
+        nice = INT_MIN;
+    }
+    if (group != NULL) {
+        fclose(group);
+    }
+    return nice;
+}
+
+/*
+ * As under the unit of the package, where /proc has processes and nothing else. A process without the right says so;
+ * one with it gets the priority. 77: no such /proc can be made here.
+ */
+static int in_a_proc_of_processes(bool right)
+{
+    if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+        mount("proc", "/proc", "proc", 0, "subset=pid") < 0 || access("/proc/sys", F_OK) == 0) {
+        return 77;
+    }
+    (void)setsid();
+    if (!right) {
+        privileges_have_none();
+    }
+    int before = group_nice(), rc = privileges_hurry_session(), after = group_nice();
+    struct rlimit most = {0};
+    bool may = right || (getrlimit(RLIMIT_NICE, &most) == 0 && most.rlim_cur >= 20 - PRIVILEGES_NICE);
+    if (before == INT_MIN || before <= PRIVILEGES_NICE) {
+        return rc != 0;
+    }
+    return may ? !(rc == -EACCES ? after == before : rc == 0 && after == PRIVILEGES_NICE)
+               : !(rc == -EACCES && after == before);
+}
+
+START_TEST(before_other_sessions_with_little_of_proc)
+{
+    for (unsigned right = 0; right < 2; right++) {
+        pid_t pid = fork();
+        if (pid == 0) {
+            _exit(in_a_proc_of_processes(right != 0));
+        }
+        int status;
+        ck_assert(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+        ck_assert_msg(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77, "right %u: %d", right,
+                      WEXITSTATUS(status));
+    }
+}
+END_TEST
+
 START_TEST(in_real_time)
 {
     int rc = privileges_hurry(true);
@@ -145,8 +199,13 @@ START_TEST(no_such_user)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(nothing_is_left),       SUITE_TEST(namespaces_take_more), SUITE_TEST(in_a_hurry),
-    SUITE_TEST(before_other_sessions), SUITE_TEST(in_real_time),         SUITE_TEST(another_user),
+    SUITE_TEST(nothing_is_left),
+    SUITE_TEST(namespaces_take_more),
+    SUITE_TEST(in_a_hurry),
+    SUITE_TEST(before_other_sessions),
+    SUITE_TEST(before_other_sessions_with_little_of_proc),
+    SUITE_TEST(in_real_time),
+    SUITE_TEST(another_user),
     SUITE_TEST(no_such_user),
 };
 SUITE_MAIN("privileges", tests)

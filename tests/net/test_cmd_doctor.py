@@ -418,6 +418,7 @@ class Doctor(net_kit.Case):
         at, before = len(daemon.log()), len(self.daemons[HERE].log())
         daemon.process.send_signal(signal.SIGSTOP)
         self.daemons[HERE].wait_for("count=7 of=8", before)
+        time.sleep(0.5)  # until the last of its neighbours has counted it out
         daemon.process.send_signal(signal.SIGCONT)
         daemon.wait_for("no neighbour has heard us for too long", at)
         [row] = [row for row in self.findings(SICK) if row["cause"] == "stalled"]

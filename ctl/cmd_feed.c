@@ -126,7 +126,49 @@ static int read_more(struct feeder *f)
     return 1;
 }
 
-/* Until the input ends. Gives the exit code. */
+/* Once: nobody takes it, and that is no mistake yet. */
+static void say_that_it_waits(struct feeder *f)
+{
+    if (!f->has_run && !f->waits) {
+        const char *name = f->call->arguments->word[2];
+        fprintf(f->call->errors, "cwctl: waiting for a run: cwctl aggregate run --from feed:%s ..\n", name);
+        f->waits = true;
+    }
+}
+
+/* Sends a piece, and waits until the run has taken it. Until then nothing is read, so the program before us waits. */
+static int push(struct feeder *f, size_t length)
+{
+    int code = send_piece(f, length);
+    while (code == EXIT_FINE && !*f->call->stop && (f->end ? !f->done : !f->taken)) {
+        say_that_it_waits(f);
+        code = send_piece(f, 0);
+    }
+    return code;
+}
+
+/* What may go now: whole lines to questions; all bytes to a run, which puts lines together itself. */
+static size_t ready_bytes(const struct feeder *f)
+{
+    return f->to_run ? f->used : whole(f);
+}
+
+static int pass(struct feeder *f, size_t length)
+{
+    return f->to_run ? push(f, length) : send_piece(f, length);
+}
+
+/* The input has ended: what is left goes, with its end. */
+static int pass_rest(struct feeder *f)
+{
+    f->end = f->to_run;
+    if (!f->to_run && f->used > 0 && f->piece[f->used - 1] != '\n') {
+        f->piece[f->used++] = '\n';
+    }
+    return f->to_run || f->used > 0 ? pass(f, f->used) : EXIT_FINE;
+}
+
+/* Until the input ends, and a run has all of it. Gives the exit code. */
 static int feed(struct feeder *f)
 {
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -134,16 +176,13 @@ static int feed(struct feeder *f)
     for (unsigned rests = 0; code == EXIT_FINE && more > 0 && !*f->call->stop;) {
         int ready = poll(&input, 1, REST_MS);
         more = ready > 0 ? read_more(f) : 1;
-        if (f->used == PIECE && whole(f) == 0) {
+        if (!f->to_run && f->used == PIECE && whole(f) == 0) {
             cut_line(f);
         }
         rests = ready > 0 ? rests : rests + 1;
-        bool full = f->used >= PIECE / 2, waited = ready <= 0 && whole(f) > 0;
-        if (whole(f) > 0 && (full || waited)) {
-            code = send_piece(f, whole(f));
-            rests = 0;
-        } else if (rests >= RENEW_RESTS) {
-            code = send_piece(f, 0);
+        bool due = ready_bytes(f) > 0 && (f->used >= PIECE / 2 || ready <= 0);
+        if (due || rests >= RENEW_RESTS) {
+            code = pass(f, due ? ready_bytes(f) : 0);
             rests = 0;
         }
     }
@@ -151,11 +190,10 @@ static int feed(struct feeder *f)
         fprintf(f->call->errors, "cwctl: standard input: %s\n", strerror(-more));
         return EXIT_NO;
     }
-    if (code == EXIT_FINE && f->used > 0 && more == 0) {
-        if (f->piece[f->used - 1] != '\n') {
-            f->piece[f->used++] = '\n';
-        }
-        code = send_piece(f, f->used);
+    code = code == EXIT_FINE && more == 0 ? pass_rest(f) : code;
+    if (code == EXIT_FINE && f->to_run && !f->done) {
+        fprintf(f->call->errors, "cwctl: stopped before the run had all of the input: the run ends, too\n");
+        return EXIT_NO;
     }
     return code;
 }
@@ -194,57 +232,6 @@ int run_query_feed(struct call *call)
     return code;
 }
 
-/* ---- The input of a run ------------------------------------------------------------------------------------------ */
-
-/* Once: nobody takes it, and that is no mistake yet. */
-static void say_that_it_waits(struct feeder *f)
-{
-    if (!f->has_run && !f->waits) {
-        const char *name = f->call->arguments->word[2];
-        fprintf(f->call->errors, "cwctl: waiting for a run: cwctl aggregate run --from feed:%s ..\n", name);
-        f->waits = true;
-    }
-}
-
-/* Sends a piece, and waits until the run has taken it. Until then nothing is read, so the program before us waits. */
-static int push(struct feeder *f, size_t length)
-{
-    int code = send_piece(f, length);
-    while (code == EXIT_FINE && !*f->call->stop && (f->end ? !f->done : !f->taken)) {
-        say_that_it_waits(f);
-        code = send_piece(f, 0);
-    }
-    return code;
-}
-
-/* Until the input ends, and the run has all of it. Gives the exit code. */
-static int feed_run(struct feeder *f)
-{
-    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
-    int code = send_piece(f, 0), more = 1; /* the name is refused before anything is read */
-    for (unsigned rests = 0; code == EXIT_FINE && more > 0 && !*f->call->stop;) {
-        int ready = poll(&input, 1, REST_MS);
-        more = ready > 0 ? read_more(f) : 1;
-        rests = ready > 0 ? 0 : rests + 1;
-        bool full = f->used >= PIECE / 2, waited = ready <= 0 && f->used > 0;
-        if (full || waited || rests >= RENEW_RESTS) {
-            code = push(f, f->used);
-            rests = 0;
-        }
-    }
-    if (more < 0) {
-        fprintf(f->call->errors, "cwctl: standard input: %s\n", strerror(-more));
-        return EXIT_NO;
-    }
-    f->end = more == 0;
-    code = code == EXIT_FINE && f->end ? push(f, f->used) : code;
-    if (code == EXIT_FINE && !f->done) {
-        fprintf(f->call->errors, "cwctl: stopped before the run had all of the input: the run ends, too\n");
-        return EXIT_NO;
-    }
-    return code;
-}
-
 int run_aggregate_feed(struct call *call)
 {
     static struct feeder f;
@@ -254,7 +241,7 @@ int run_aggregate_feed(struct call *call)
         return EXIT_NO;
     }
     f.id = f.id % INT64_MAX + 1;
-    int code = feed_run(&f);
+    int code = feed(&f);
     if (code == EXIT_FINE) {
         tell_end(&f);
     }

@@ -199,7 +199,7 @@ static void reap(struct keeper *k)
                 keeper_note(k, "ended", s, "");
             }
         }
-        (void)vigil_ended(&k->vigil, pid, status);
+        (void)overload_look_ended(&k->overload, pid, status);
         if (k->uplink.pid == pid) {
             crew_ended(&k->uplink, status);
         }
@@ -273,8 +273,8 @@ static void turn(struct keeper *k)
         waits[3 + i] = (struct pollfd){.fd = k->client[i].fd, .events = POLLIN};
     }
     int64_t left = end_pauses(k), look = cw_time_since(k->look, peer_clock()).ns;
-    int64_t glance = cw_time_since(k->glance, peer_clock()).ns;
-    look = vigil_allowed(&k->lab) && glance < look ? glance : look;
+    int64_t next = cw_time_since(k->count_next, peer_clock()).ns;
+    look = overload_allowed(&k->lab) && next < look ? next : look;
     look = look > 0 ? look : 0;
     left = left < 0 || look < left ? look : left;
     struct timespec most = {left / CW_SEC(1).ns, left % CW_SEC(1).ns};
@@ -314,15 +314,15 @@ static void cut_logs(struct keeper *k)
 }
 
 /* Has the machine been too busy for this lab for some seconds? Then somebody looks whether its timers do. */
-static void keep_vigil(struct keeper *k)
+static void watch_overload(struct keeper *k)
 {
     cw_time now = peer_clock();
-    if (!vigil_allowed(&k->lab) || !cw_time_due(k->glance, now)) {
+    if (!overload_allowed(&k->lab) || !cw_time_due(k->count_next, now)) {
         return;
     }
-    k->glance = cw_time_add(now, CW_MS(VIGIL_EVERY_MS));
-    if (!k->tied && vigil_glance(&k->vigil, vigil_runnable(), vigil_processors())) {
-        vigil_begin(&k->vigil, &k->lab);
+    k->count_next = cw_time_add(now, CW_MS(OVERLOAD_EVERY_MS));
+    if (!k->tied && overload_note(&k->overload, overload_runnable(), overload_processors())) {
+        overload_look_begin(&k->overload, &k->lab);
     }
 }
 
@@ -351,8 +351,8 @@ static void finish(struct keeper *k)
         (void)crew_kill(&k->crew[s], true);
     }
     (void)crew_kill(&k->uplink, true);
-    if (k->vigil.looker > 0) {
-        (void)kill(k->vigil.looker, SIGKILL);
+    if (k->overload.looking > 0) {
+        (void)kill(k->overload.looking, SIGKILL);
     }
     while (living(k) > 0 && waitpid(-1, NULL, 0) > 0) {
     }
@@ -391,7 +391,7 @@ int keeper_run(const struct lab *lab, int lifeline)
     while (rc == 0 && !k->done) {
         turn(k);
         cut_logs(k);
-        keep_vigil(k);
+        watch_overload(k);
     }
     finish(k);
     /* A command that waits for the end sees it when the keeper's socket closes. By then all files must be gone. */

@@ -27,8 +27,8 @@
 
 #include "testbed/crew.h"
 #include "testbed/lab.h"
+#include "testbed/overload.h"
 #include "testbed/veth.h"
-#include "testbed/vigil.h"
 
 enum { KEEPER_CLIENTS = 32 };
 
@@ -51,8 +51,8 @@ struct keeper {
     bool done;             /* the lab ends now */
     cw_time ordered;       /* when anything but status was asked for; 0: never */
     cw_time look;          /* when the sizes of logs are looked at again */
-    cw_time glance;        /* when the machine's work is looked at again */
-    struct vigil vigil;
+    cw_time count_next;    /* when those who want a processor are counted again */
+    struct overload overload;
     FILE *journal;
     cw_links *down; /* by server: its links whose end of the cable was put down */
     uint32_t *loss; /* [server * 6 + link]: lost frames of a million */

@@ -125,7 +125,7 @@ void node_deliver(struct node *n, struct cw_packet *p)
         rx.call = node_open_handle(n, p);
     }
     if (upcall(svc, p, &rx, &verdict)) {
-        node_bury(svc, p, "on_packet");
+        node_retire(svc, p, "on_packet");
     }
 }
 

@@ -43,7 +43,7 @@ enum {
      */
     NODE_GATE_FRAMES = 64,
     NODE_GATHER_MAX = 512,     /* bytes: packets up to this size are gathered into one frame */
-    NODE_GRAVES = 16,          /* packets that strict mode keeps, filled, before they go home */
+    NODE_FREED = 16,           /* packets that strict mode keeps, filled, before they go home */
     NODE_MISUSES = 16,         /* kinds of misuse whose lines in the log are counted */
     NODE_MISUSE_LINES = 20,    /* that are logged of one kind, of one service on one server */
     NODE_LOCAL_BURST = 256,    /* packets to ourselves that one entry delivers; the others in the entry after */
@@ -204,15 +204,15 @@ struct node {
     /* A packet that was sent is delivered, taken on its way, dropped, still inside or on a cable (invariant 8). */
     uint64_t sent, delivered, taken;
     uint64_t kept; /* packets that services still had in their hands when they closed */
-    struct graves {
-        struct grave {
+    struct freed_packets {
+        struct freed_packet {
             struct cw_packet *packet;
             struct cw_svc *svc;   /* that gave it up */
             const char *function; /* by this */
             cw_time since;
-        } of[NODE_GRAVES];
+        } of[NODE_FREED];
         unsigned first, count;
-    } graves;
+    } freed;
 } __attribute__((aligned(64)));
 
 /* Tells the node's observer, unless it does not want to hear of this point. */
@@ -397,15 +397,15 @@ static inline void node_poison(const struct node *n, struct cw_packet *p)
     }
 }
 
-/* graves.c */
+/* freed.c */
 /*
  * Takes p, which svc has given up by that function of the API (a constant text). strict: p is filled, and goes home
  * after a while: what was written to it until then is a misuse of svc. Else it goes home.
  */
-void node_bury(struct cw_svc *svc, struct cw_packet *p, const char *function);
+void node_retire(struct cw_svc *svc, struct cw_packet *p, const char *function);
 /* Sends those home that have been there for long enough; all of them. */
-void node_look_at_graves(struct node *n);
-void node_end_graves(struct node *n);
+void node_check_freed(struct node *n);
+void node_end_freed(struct node *n);
 
 /* node_services.c */
 /*

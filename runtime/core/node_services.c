@@ -180,7 +180,7 @@ static void empty_hands(struct node *n, struct cw_svc *svc)
 static void discard(struct node *n, struct cw_svc *svc)
 {
     uint64_t bit = place_bit(svc->index);
-    node_end_graves(n); /* later there is nobody to blame */
+    node_end_freed(n); /* later there is nobody to blame */
     timers_stop_all(&n->timers, svc->index);
     response_end_all(&n->nmu.responses, svc->index);
     nmu_vacate(&n->nmu, svc->index);

@@ -47,7 +47,7 @@ cw_links node_tick(struct node *n, cw_time now)
         n->due = cw_time_min(node_timers_wake(n), holdq_wake(&n->held));
     }
     node_wake_writers(n);
-    node_look_at_graves(n);
+    node_check_freed(n);
     return node_leave_entry(n);
 }
 

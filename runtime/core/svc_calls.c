@@ -236,7 +236,7 @@ bool node_take_response(struct node *n, struct cw_packet *p)
     node_lend(svc, p);
     finish(n, call, rx.status, p, &rx);
     if (node_lend_end(svc, p, CW_FORWARD)) {
-        node_bury(svc, p, "the function of cw_call");
+        node_retire(svc, p, "the function of cw_call");
     }
     return true;
 }

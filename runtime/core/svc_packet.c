@@ -148,7 +148,7 @@ void cw_packet_free(cw_svc *s, cw_packet *p)
 {
     if (node_must_hold(s, p, "cw_packet_free")) {
         node_let_go(s, p);
-        node_bury(s, p, "cw_packet_free");
+        node_retire(s, p, "cw_packet_free");
     }
 }
 

@@ -79,7 +79,7 @@ static int wait_until_whole(const struct program_command *self, const struct lab
 }
 
 /*
- * What the keeper has asked once the machine is too busy (vigil.h); a person may, too. PROGRAM_GO: the timers are to
+ * What the keeper has asked once the machine is too busy (overload.h); a person may, too. PROGRAM_GO: the timers are to
  * change, for the reason that is written into why.
  */
 static int look_whether(const struct lab *lab, const struct ways *ways, uint64_t scale, char why[static LAB_REASON])
@@ -95,7 +95,7 @@ static int look_whether(const struct lab *lab, const struct ways *ways, uint64_t
         needed_why(&n, why);
         return PROGRAM_GO;
     case NEEDED_HELD:
-        if (getenv("CWLAB_TOLD") == NULL) { /* the keeper's log has it once (vigil.h) */
+        if (getenv("CWLAB_TOLD") == NULL) { /* the keeper's log has it once (overload.h) */
             fprintf(stderr,
                     "%s: this machine needs timers %lu times as long, and they stay as they are, because %s would be "
                     "gone: cwlab rescale --name %s\n",

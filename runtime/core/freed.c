@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graves.c - strict mode: a packet that nobody may touch any more is filled, and goes home a little later. Who still
+ * freed.c - strict mode: a packet that nobody may touch any more is filled, and goes home a little later. Who still
  * writes to it is found by the bytes that are no longer those of the filling, before the memory is another packet's.
  */
 #include "core/node_internal.h"
@@ -24,7 +24,7 @@ static uint32_t touched(const struct cw_packet *p)
     return at;
 }
 
-static void tell(const struct grave *g, uint32_t at)
+static void tell(const struct freed_packet *g, uint32_t at)
 {
     char words[TEXT];
     struct text t = text_of(words, sizeof words);
@@ -45,9 +45,9 @@ static void tell(const struct grave *g, uint32_t at)
 
 static void end_first(struct node *n)
 {
-    struct grave g = n->graves.of[n->graves.first];
-    n->graves.first = (n->graves.first + 1) % NODE_GRAVES;
-    n->graves.count--;
+    struct freed_packet g = n->freed.of[n->freed.first];
+    n->freed.first = (n->freed.first + 1) % NODE_FREED;
+    n->freed.count--;
     uint32_t at = touched(g.packet);
     if (at < g.packet->length && g.svc != NULL) {
         tell(&g, at);
@@ -55,7 +55,7 @@ static void end_first(struct node *n)
     pkt_release(g.packet);
 }
 
-void node_bury(struct cw_svc *svc, struct cw_packet *p, const char *function)
+void node_retire(struct cw_svc *svc, struct cw_packet *p, const char *function)
 {
     struct node *n = svc->node;
     /* A slice lies in a frame that others may see: it would keep that whole frame from going home. */
@@ -64,24 +64,24 @@ void node_bury(struct cw_svc *svc, struct cw_packet *p, const char *function)
         pkt_release(p);
         return;
     }
-    if (n->graves.count == NODE_GRAVES) {
+    if (n->freed.count == NODE_FREED) {
         end_first(n);
     }
     node_poison(n, p);
-    n->graves.of[(n->graves.first + n->graves.count++) % NODE_GRAVES] =
-        (struct grave){.packet = p, .svc = svc, .function = function, .since = n->now};
+    n->freed.of[(n->freed.first + n->freed.count++) % NODE_FREED] =
+        (struct freed_packet){.packet = p, .svc = svc, .function = function, .since = n->now};
 }
 
-void node_look_at_graves(struct node *n)
+void node_check_freed(struct node *n)
 {
-    while (n->graves.count > 0 && cw_time_since(n->now, n->graves.of[n->graves.first].since).ns >= rest.ns) {
+    while (n->freed.count > 0 && cw_time_since(n->now, n->freed.of[n->freed.first].since).ns >= rest.ns) {
         end_first(n);
     }
 }
 
-void node_end_graves(struct node *n)
+void node_end_freed(struct node *n)
 {
-    while (n->graves.count > 0) {
+    while (n->freed.count > 0) {
         end_first(n);
     }
 }

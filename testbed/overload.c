@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* sched_getaffinity */
-#include "testbed/vigil.h"
+#include "testbed/overload.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -10,25 +10,25 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-bool vigil_allowed(const struct lab *lab)
+bool overload_allowed(const struct lab *lab)
 {
-    return lab->driver == LAB_NETNS && lab->wanted >= 0 && lab->plays == NULL && lab->torus.servers <= VIGIL_SERVERS;
+    return lab->driver == LAB_NETNS && lab->wanted >= 0 && lab->plays == NULL && lab->torus.servers <= OVERLOAD_SERVERS;
 }
 
-bool vigil_glance(struct vigil *v, unsigned runnable, unsigned processors)
+bool overload_note(struct overload *v, unsigned runnable, unsigned processors)
 {
     v->busy = runnable > processors ? v->busy + 1 : 0;
     v->rest -= v->rest > 0;
-    v->next = v->busy == 0 || v->next < VIGIL_REST ? VIGIL_REST : v->next;
-    if (v->busy < VIGIL_ROW || v->rest > 0 || v->looker != 0) {
+    v->next = v->busy == 0 || v->next < OVERLOAD_REST ? OVERLOAD_REST : v->next;
+    if (v->busy < OVERLOAD_ROW || v->rest > 0 || v->looking != 0) {
         return false;
     }
     v->rest = v->next;
-    v->next = v->next * 2 < VIGIL_HELD ? v->next * 2 : VIGIL_HELD;
+    v->next = v->next * 2 < OVERLOAD_HELD ? v->next * 2 : OVERLOAD_HELD;
     return true;
 }
 
-unsigned vigil_runnable(void)
+unsigned overload_runnable(void)
 {
     unsigned runnable = 0;
     FILE *f = fopen("/proc/loadavg", "re");
@@ -39,7 +39,7 @@ unsigned vigil_runnable(void)
     return runnable > 0 ? runnable - 1 : 0;
 }
 
-unsigned vigil_processors(void)
+unsigned overload_processors(void)
 {
     cpu_set_t set;
     int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
@@ -50,7 +50,7 @@ unsigned vigil_processors(void)
  * The folder says outright where the lab is: in a user namespace the keeper of an ordinary user takes itself for root,
  * whose labs are elsewhere.
  */
-_Noreturn static void become_looker(const struct lab *lab, bool told)
+_Noreturn static void become_look(const struct lab *lab, bool told)
 {
     char root[LAB_PATH];
     snprintf(root, sizeof root, "%s", lab->folder);
@@ -67,22 +67,22 @@ _Noreturn static void become_looker(const struct lab *lab, bool told)
     _exit(1);
 }
 
-void vigil_begin(struct vigil *v, const struct lab *lab)
+void overload_look_begin(struct overload *v, const struct lab *lab)
 {
-    pid_t pid = v->looker == 0 ? fork() : -1;
+    pid_t pid = v->looking == 0 ? fork() : -1;
     if (pid == 0) {
-        become_looker(lab, v->told);
+        become_look(lab, v->told);
     }
-    v->looker = pid > 0 ? pid : v->looker;
+    v->looking = pid > 0 ? pid : v->looking;
 }
 
-bool vigil_ended(struct vigil *v, pid_t pid, int status)
+bool overload_look_ended(struct overload *v, pid_t pid, int status)
 {
-    bool looked = v->looker != 0 && v->looker == pid;
+    bool looked = v->looking != 0 && v->looking == pid;
     if (looked) {
-        v->looker = 0;
+        v->looking = 0;
         v->told = WIFEXITED(status) && WEXITSTATUS(status) == 1; /* needed_judge(): held */
-        v->rest = status != 0 ? VIGIL_HELD : v->rest;
+        v->rest = status != 0 ? OVERLOAD_HELD : v->rest;
     }
     return looked;
 }

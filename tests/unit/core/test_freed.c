@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_graves.c - in strict mode who writes to a packet that he has given up is found, and named by what gave it up. */
+/* test_freed.c - in strict mode who writes to a packet that he has given up is found, and named by what gave it up. */
 #include "node_bench.h"
 #include "sanitized.h"
 #include "suite.h"
@@ -81,7 +81,7 @@ START_TEST(none_goes_home_unseen)
 {
     struct bench *b = two(true);
     give_up(b, false)[0] = 0;
-    for (unsigned i = 0; i < NODE_GRAVES; i++) {
+    for (unsigned i = 0; i < NODE_FREED; i++) {
         expect(b, 0, "");
         (void)give_up(b, false);
     }
@@ -128,4 +128,4 @@ static const struct suite_test tests[] = {
     SUITE_TEST(only_in_strict_mode),
     SUITE_TEST(what_others_see_is_left_alone),
 };
-SUITE_MAIN("graves", tests)
+SUITE_MAIN("freed", tests)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * overload.h - when a keeper has its lab's timers looked at again: for some seconds the machine has had more work than
- * processors. The look asks all daemons, which a keeper has no time for, so a process of its own makes it: cwlab rescale
- * --if-needed (cmd_rescale.c), which also decides.
+ * processors. The look asks all daemons, which a keeper has no time for, so a process of its own makes it: cwlab
+ * rescale --if-needed (cmd_rescale.c), which also decides.
  */
 #ifndef TESTBED_OVERLOAD_H
 #define TESTBED_OVERLOAD_H

@@ -260,9 +260,7 @@ build release && run_tests release
 # too: assertions and the slow checks are on.
 second=(-DCMAKE_C_COMPILER=clang)
 has clang "asan: the second compiler" || second=(-DCMAKE_C_COMPILER=cc)
-# Two tests map and unmap so much memory that the address sanitizer takes minutes; sim.sorted_world has the same code.
-build asan "${second[@]}" &&
-    run_tests asan -L '^(unit|fuzz|sim)$' -E '^unit[.]services[.]aggregate[.]stream[.](flow|lead)$'
+build asan "${second[@]}" && run_tests asan -L '^(unit|fuzz|sim)$'
 # The thread sanitizer wants its shadow memory where address randomisation may have put something else.
 if setarch -R true 2>/dev/null; then
     ctest_prefix=(setarch -R)

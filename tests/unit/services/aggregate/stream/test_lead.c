@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/base64.h"
+#include "sanitized.h"
 #include "stream_town.h"
 #include "suite.h"
 
@@ -85,7 +86,7 @@ END_TEST
 START_TEST(one_is_lost)
 {
     unsigned again = 0, failed = 0;
-    for (int us = 100; us < 3000; us += 100) {
+    for (int us = 100; us < 3000; us += SANITIZED ? 300 : 100) {
         static struct fake_result r;
         bool without = us % 200 == 0;
         struct fake_net *net = stream_town_open(NULL);
@@ -108,7 +109,8 @@ START_TEST(one_is_lost)
         fake_net_run(net, CW_SEC(2));
         stream_town_close(net);
     }
-    ck_assert(again > 3 && failed > 3);
+    ck_assert_uint_gt(again, SANITIZED ? 0 : 3);
+    ck_assert_uint_gt(failed, SANITIZED ? 0 : 3);
 }
 END_TEST
 

@@ -245,8 +245,10 @@ static int run_pause(struct asked *a)
         return rc;
     }
     cw_span span = CW_NS(word != NULL ? atoll(word) : 0);
-    rc = crew_pause(&a->k->crew[a->server], span.ns > 0 ? cw_time_add(peer_clock(), span) : CW_NEVER);
+    struct crew *c = &a->k->crew[a->server];
+    rc = crew_pause(c, CW_NEVER);
     if (rc == 0) {
+        c->resume = span.ns > 0 ? cw_time_add(c->paused, span) : CW_NEVER; /* it lasts for as long as was ordered */
         keeper_note(a->k, "pause", a->server, word != NULL ? word : "");
     }
     return rc == -EALREADY ? refuse(a, rc, "its daemon is paused already") : rc;

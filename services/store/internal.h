@@ -164,6 +164,7 @@ struct store {
     struct disk *disk;              /* open; NULL: none is */
     struct journal *journal;        /* on it; NULL as that is */
     cw_timer *warden_timer;
+    cw_time warden_at;    /* when it ends */
     unsigned filling;     /* newcomers that this server fills */
     uint32_t comparisons; /* so far: their serial numbers */
     cw_timer *disk_timer;

@@ -125,6 +125,20 @@ static void mend(struct store *s, struct store_shard *shard)
     }
 }
 
+static void due(cw_svc *svc, void *state, void *arg);
+
+/* The next round is at that time at the latest. */
+static void wake_by(struct store *s, cw_time at)
+{
+    if (s->warden_timer != NULL && !cw_time_before(at, s->warden_at)) {
+        return;
+    }
+    cw_span rest = cw_time_since(at, cw_now(s->svc));
+    cw_timer_stop(s->svc, s->warden_timer);
+    s->warden_at = at;
+    s->warden_timer = cw_timer_start(s->svc, rest.ns > 0 ? rest : CW_NS(0), due, NULL);
+}
+
 static void due(cw_svc *svc, void *state, void *arg)
 {
     struct store *s = state;
@@ -142,16 +156,14 @@ static void due(cw_svc *svc, void *state, void *arg)
             }
         }
     }
-    if (again.ns != CW_NEVER.ns && s->warden_timer == NULL) {
-        cw_span rest = cw_time_since(again, cw_now(s->svc));
-        s->warden_timer = cw_timer_start(s->svc, rest.ns > 0 ? rest : CW_NS(0), due, NULL);
+    if (again.ns != CW_NEVER.ns) {
+        wake_by(s, again);
     }
 }
 
 void store_warden_wake(struct store *s)
 {
-    cw_timer_stop(s->svc, s->warden_timer);
-    s->warden_timer = cw_timer_start(s->svc, s->limits.settle, due, NULL);
+    wake_by(s, cw_time_add(cw_now(s->svc), s->limits.settle));
 }
 
 void store_warden_begin(struct store *s)
@@ -180,8 +192,8 @@ void store_warden_seen(struct store *s, cw_server who, bool up)
             store_lead_review(shard->lead);
         }
     }
-    if (concerned && s->warden_timer == NULL) {
-        store_warden_wake(s);
+    if (concerned) {
+        store_warden_wake(s); /* sooner than a round that waits for a member to have been away for long */
     }
 }
 
@@ -200,7 +212,7 @@ struct store_warden_status store_warden_status(const struct store *s)
         }
         for (unsigned m = 0; m < shard->config.count; m++) {
             bool gone = m != shard->me && (shard->lost[m] || !in_view(s, shard->config.member[m]));
-            missing = missing || gone;
+            missing = missing || gone || shard->unsure[m]; /* nobody knows yet what it holds */
             replacing = replacing || gone;
         }
         status.copies_missing += missing ? t->registers : 0;

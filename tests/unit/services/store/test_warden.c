@@ -42,6 +42,26 @@ START_TEST(another_life_takes_the_place)
 }
 END_TEST
 
+/* Also when it was away for longer than others wait before they look: its return is what they look at next. */
+START_TEST(another_life_after_a_while)
+{
+    struct fake_net *net = store_town_open(3);
+    cw_server member[STORE_COPIES_MOST];
+    store_town_must(net, 0, "put a one", CW_STORE_OK);
+    store_town_members(net, "a", member);
+    fake_net_down(net, member[1]);
+    fake_net_run(net, CW_SEC(5));
+    ck_assert_uint_eq(copies(net, "a"), 2);
+    fake_net_up(net, member[1]);
+    fake_net_run(net, CW_MS(1));
+    ck_assert_uint_ge(store_warden_status(store_town_of(net, member[0])).copies_missing, 1);
+    fake_net_run(net, CW_SEC(10));
+    ck_assert_uint_eq(copies(net, "a"), 3);
+    ck_assert_uint_eq(store_warden_status(store_town_of(net, member[0])).copies_missing, 0);
+    store_town_close(net);
+}
+END_TEST
+
 START_TEST(who_is_away_for_long_is_replaced)
 {
     struct fake_net *net = store_town_open(3);
@@ -91,6 +111,7 @@ END_TEST
 
 static const struct suite_test tests[] = {
     SUITE_TEST(another_life_takes_the_place),
+    SUITE_TEST(another_life_after_a_while),
     SUITE_TEST(who_is_away_for_long_is_replaced),
     SUITE_TEST(afterwards_all_sleep),
 };

@@ -83,7 +83,10 @@ void cast_engine_ended(struct cast_engine *e, uint64_t ticket, int status)
 
 const struct cast_session *cast_engine_look(const struct cast_engine *e, uint64_t ticket)
 {
-    return e->sending && ticket == e->tickets ? &e->session : NULL;
+    if (e->sending && ticket == e->tickets) {
+        return &e->session;
+    }
+    return e->forgotten ? NULL : &e->incoming;
 }
 
 /*

@@ -24,6 +24,8 @@ struct cast_engine {
     uint64_t resumed, ended; /* tickets */
     int status;              /* of the last end */
     struct cast_session session;
+    struct cast_session incoming; /* what is known of any message of others */
+    bool forgotten;               /* nothing is known of them */
     struct cast_member member[FAKE_MEMBERS];
 };
 

@@ -348,7 +348,7 @@ static void written(struct file_part *p)
 static void opened(struct file_part *p)
 {
     p->state = FILE_PART_TAKING;
-    p->status = p->rc;
+    p->status = p->status < 0 ? p->status : p->rc; /* abandoned meanwhile: the reason for that stays */
     p->before = p->already || p->map.bit == NULL ? 0 : p->map.have;
     p->checkpointed = cw_now(p->env->s);
     if (p->rc < 0) {
@@ -542,10 +542,11 @@ struct cast_sink file_part_sink(struct file_part *p)
     return (struct cast_sink){.context = p, .write = sink_write, .has = sink_has, .end = sink_end};
 }
 
-void file_part_abandon(struct file_part *p)
+void file_part_abandon(struct file_part *p, int status)
 {
     if (!p->taken && !p->end_called) {
         p->end_called = true;
+        p->status = p->status < 0 ? p->status : status;
         next(p);
     }
 }
@@ -557,7 +558,9 @@ bool file_part_is_over(const struct file_part *p)
 
 struct file_part_view file_part_look(const struct file_part *p)
 {
-    struct file_part_view v = {.state = p->state, .status = p->status, .bytes = p->label.bytes, .checked = p->checked};
+    struct file_part_view v = {.state = p->state, .taken = p->taken, .status = p->status};
+    v.bytes = p->label.bytes;
+    v.checked = p->checked;
     bool open = p->state != FILE_PART_OPENING && p->map.bit != NULL;
     if (p->already) {
         v.there = v.before = v.bytes;

@@ -37,6 +37,7 @@ enum file_part_state { FILE_PART_OPENING, FILE_PART_TAKING, FILE_PART_FINISHING,
 
 struct file_part_view {
     enum file_part_state state;
+    bool taken;             /* somebody has its sink, or had it */
     int status;             /* -errno: why it fails, or has failed */
     uint64_t bytes;         /* of the file */
     uint64_t there, before; /* bytes on the disk now, and when it began; by whole pieces */
@@ -53,8 +54,8 @@ const struct file_label *file_part_label(const struct file_part *p);
 int file_part_ready(const struct file_part *p);
 /* Gives its sink, which is good until its end() was called. */
 struct cast_sink file_part_sink(struct file_part *p);
-/* Ends a part of which nobody has taken the sink. */
-void file_part_abandon(struct file_part *p);
+/* Ends a part of which nobody has taken the sink, also one that is still being opened. status: 0, or -errno: why. */
+void file_part_abandon(struct file_part *p, int status);
 /* It has ended, and no work of it runs: it may be closed. */
 bool file_part_is_over(const struct file_part *p);
 struct file_part_view file_part_look(const struct file_part *p);

@@ -94,6 +94,14 @@ static int slot_end(void *context, int status)
     return rc;
 }
 
+/* Nobody takes the sink of this part any more. */
+static void give_up(struct file_slot *slot, int status)
+{
+    cw_counter_add(slot->files->count[FILES_FAILED], 1);
+    file_part_abandon(slot->part, status);
+    slot->detached = true;
+}
+
 /* ---- Offers ------------------------------------------------------------------------------------------------------ */
 
 static struct file_slot *find(const struct files *f, uint64_t ticket)
@@ -223,21 +231,26 @@ int file_take(void *context, const struct cast_offer *offer, struct cast_sink *s
         slot->open = true;
         slot->moved = now;
     } else if (rc != -EAGAIN && slot->part != NULL) {
-        cw_counter_add(f->count[FILES_FAILED], 1);
-        file_part_abandon(slot->part);
-        slot->detached = true;
+        give_up(slot, rc);
     }
     return rc;
 }
 
 /* ---- Time -------------------------------------------------------------------------------------------------------- */
 
+/*
+ * A message may end, or be forgotten, while its part is still being opened: then nobody takes the sink, and nobody ends
+ * it. Such a part goes at once, or the file could not come by another message until the slot is given up.
+ */
 static void look_after(struct file_slot *slot, cw_time now)
 {
-    if (!slot->open && !slot->detached && file_part_look(slot->part).state <= FILE_PART_TAKING &&
-        cw_time_since(now, slot->asked).ns > unasked_after.ns) {
-        file_part_abandon(slot->part);
-        slot->detached = true;
+    if (!slot->detached && !file_part_look(slot->part).taken) {
+        const struct cast_session *c = cast_engine_look(slot->files->engine, slot->ticket);
+        if (c == NULL || c->ended) {
+            give_up(slot, c != NULL ? c->in.receiver.status : -ESTALE);
+        } else if (cw_time_since(now, slot->asked).ns > unasked_after.ns) {
+            give_up(slot, 0);
+        }
     }
     if (cw_time_since(now, slot->reported).ns >= progress_every.ns && !slot->detached) {
         report_progress(slot, now);

@@ -345,7 +345,7 @@ START_TEST(what_is_there_needs_nothing)
     fake_files_put(&kit.disk, "image", "mine", 4);
     label.keep = true;
     ck_assert_int_eq(open_it(PIECE, 7), -EEXIST);
-    file_part_abandon(part);
+    file_part_abandon(part, 0);
     ck_assert(file_part_is_over(part));
     file_part_close(part);
     label.keep = false;
@@ -394,7 +394,7 @@ START_TEST(disks_that_fail)
                 rc = put(i, PIECE);
             }
             if (rc < 0 && file_part_ready(part) < 0 && sink.context != part) {
-                file_part_abandon(part);
+                file_part_abandon(part, 0);
             } else if (rc < 0) {
                 (void)sink.end(sink.context, rc);
             } else {
@@ -432,7 +432,7 @@ START_TEST(a_disk_that_is_full)
     ck_assert_int_eq(open_it(PIECE, 5), -ENOSPC);
     ck_assert_ptr_nonnull(strstr(kit.s->logged, "file image cannot be put into "));
     ck_assert_ptr_nonnull(strstr(kit.s->logged, ": its disk is full"));
-    file_part_abandon(part);
+    file_part_abandon(part, 0);
     ck_assert(file_part_is_over(part));
     file_part_close(part);
     ck_assert_uint_eq(left_beside(), 0);

@@ -150,6 +150,44 @@ START_TEST(too_many)
 }
 END_TEST
 
+/* Hidden files: parts and maps. */
+static unsigned hidden(void)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < FAKE_BLOBS; i++) {
+        n += town.disk.blob[i].name[0] == '.';
+    }
+    return n;
+}
+
+/*
+ * The message is stopped, or forgotten, while its part is being opened: nothing stays of it. A part that was there from
+ * an earlier time stays when the rest may still come, and goes when the source was stopped for good.
+ */
+START_TEST(ended_before_it_was_taken)
+{
+    for (int how = 0; how < 4; how++) {
+        begin(options);
+        if (how >= 2) {
+            ck_assert_int_eq(taken(1), 0);
+            ck_assert_int_eq(sink.write(sink.context, 0, bytes, PIECE), 0);
+            (void)sink.end(sink.context, -ENETUNREACH);
+            fake_run(town.s, CW_SEC(1));
+            ck_assert_uint_eq(hidden(), 2);
+        }
+        offer.ticket = 2;
+        ck_assert_int_eq(ask(), -EAGAIN);
+        town.engine.forgotten = how % 2 == 0;
+        town.engine.incoming.ended = true;
+        town.engine.incoming.in.receiver.status = -ECANCELED;
+        fake_run(town.s, CW_SEC(1));
+        ck_assert_uint_eq(town.disk.handles, 0);
+        ck_assert_uint_eq(hidden(), how == 2 ? 2 : 0);
+        ck_assert_uint_eq(fake_town_end(), 0);
+    }
+}
+END_TEST
+
 /* The same file from elsewhere waits, and then is there. */
 START_TEST(two_sources)
 {
@@ -202,6 +240,6 @@ END_TEST
 
 static const struct suite_test tests[] = {
     SUITE_TEST(a_file_comes), SUITE_TEST(offers_that_are_refused), SUITE_TEST(too_many),
-    SUITE_TEST(two_sources),  SUITE_TEST(a_part_goes_over),
+    SUITE_TEST(two_sources),  SUITE_TEST(a_part_goes_over),        SUITE_TEST(ended_before_it_was_taken),
 };
 SUITE_MAIN("file_take", tests)

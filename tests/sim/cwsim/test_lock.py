@@ -57,7 +57,9 @@ class Lock(cwsim_kit.Case):
         os.environ["CUBEWAY_STRICT"] = "1"
         self.addCleanup(os.environ.pop, "CUBEWAY_STRICT")
         self.write()
-        self.assertEqual(self.cwsim("run --quiet --json", self.path).stderr, "")
+        said = self.cwsim("run --quiet --json", self.path).stderr.splitlines()
+        # What took long by the wall clock says something of a machine that is busy, and nothing of how the API is used.
+        self.assertEqual([line for line in said if "of the wall clock" not in line], [])
 
 
 if __name__ == "__main__":

@@ -284,7 +284,9 @@ static void after_data(struct cast_session *c, uint8_t tree, bool ack_now)
 
 int cast_flow_take(struct cast_session *c, const struct cast_head *h, cw_server from)
 {
-    c->heard = cw_now(c->s);
+    if (!c->left) {
+        c->heard = cw_now(c->s); /* two that were left by their source would keep each other with acknowledgements */
+    }
     if (h->kind == CAST_ACK) {
         return take_ack(c, h, from);
     }

@@ -40,7 +40,8 @@ def _found(command, names):
 def _try(command, place, folder, other, target, name, found):
     lists = f"{place}/CMakeLists.txt"
     ours = other == place or target.path == CONTRACTS
-    if not ours and name not in found:
+    forbidden = target is folder or target.path not in reach(folder)
+    if not ours and (name not in found or not forbidden):
         return
     done = command.probe(f'#include "{name}"\n')
     if ours:
@@ -48,10 +49,9 @@ def _try(command, place, folder, other, target, name, found):
             first = (done.stderr.splitlines() or ["no message"])[0]
             yield Finding(lists, 1, f'"{name}" should compile in {place} and does not: {first}',
                           "link cw_contracts, and publish the folder by cubeway_folder()")
-    elif target is folder or target.path not in reach(folder):
-        if done.returncode == 0:
-            yield Finding(lists, 1, f'"{name}" compiles in {place}: its flags let it see {other}',
-                          f"take what publishes {other} out of LINKS here, or out of a target that is linked here")
-        else:
-            yield Finding(lists, 1, f'"{name}" is found from {place}, it only fails further on: '
-                          f"{(done.stderr.splitlines() or [''])[0]}", f"take what publishes {other} out of LINKS")
+    elif done.returncode == 0:
+        yield Finding(lists, 1, f'"{name}" compiles in {place}: its flags let it see {other}',
+                      f"take what publishes {other} out of LINKS here, or out of a target that is linked here")
+    else:
+        yield Finding(lists, 1, f'"{name}" is found from {place}, it only fails further on: '
+                      f"{(done.stderr.splitlines() or [''])[0]}", f"take what publishes {other} out of LINKS")

@@ -212,9 +212,14 @@ int run_store_create(struct call *call)
     word_option(call, r, "r", "copies");
     int code = ask(call, r, &rows);
     if (code == EXIT_FINE && rows.count > 0 && !call->arguments->json) {
-        fprintf(call->out, "the store '%s' is made: %" PRId64 " copies of each value, on %" PRId64 " servers\n",
-                message_get_text(rows.row[0], "store", "?"), message_get_integer(rows.row[0], "copies", 0),
-                message_get_integer(rows.row[0], "servers", 0));
+        int64_t servers = message_get_integer(rows.row[0], "servers", 0);
+        int64_t new_at = message_get_integer(rows.row[0], "new_at", servers);
+        fprintf(call->out, "the store '%s' is made: %" PRId64 " copies of each value, on %" PRId64 " servers",
+                message_get_text(rows.row[0], "store", "?"), message_get_integer(rows.row[0], "copies", 0), servers);
+        if (new_at < servers) {
+            fprintf(call->out, "; %" PRId64 " of them had missed it the first time", new_at);
+        }
+        fputc('\n', call->out);
     }
     return show(call, &rows, code);
 }

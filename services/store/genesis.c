@@ -147,8 +147,20 @@ static uint64_t id_for(const struct store *s, const struct store_class *of)
     return of->disk && store_durable_ready(s) ? store_durable_id(s) : s->store_id;
 }
 
+/* The peers' ids in the order in which they were heard of: those of the record come first. */
+static uint16_t entries_of(const struct store *s, uint8_t out[static STORE_ENTRIES_MOST * STORE_ENTRY_BYTES])
+{
+    uint16_t count = 0;
+    for (unsigned i = 0; i < s->peers && count < STORE_ENTRIES_MOST; i++) {
+        const struct store_peer *p = &s->peer[i];
+        store_entry_encode(p->server, p->store_id, out + (size_t)count++ * STORE_ENTRY_BYTES);
+    }
+    return count;
+}
+
 static void take_offer(struct store *s, const struct store_word *w, uint32_t call)
 {
+    uint8_t entries[STORE_ENTRIES_MOST * STORE_ENTRY_BYTES];
     struct store_word answer = {.kind = STORE_WORD_KNOWN, .of = s->of};
     bool mine = s->of.id == w->of.id;
     if (w->of.disk && !store_durable_ready(s)) {
@@ -157,6 +169,11 @@ static void take_offer(struct store *s, const struct store_word *w, uint32_t cal
         s->offered = w->of.id;
         s->offer_ends = cw_time_add(cw_now(s->svc), CW_SEC(STORE_OFFER_S));
         answer = (struct store_word){.kind = STORE_WORD_AGREED, .store_id = id_for(s, &w->of)};
+        if (mine && s->joined) {
+            answer.of = s->of;
+            answer.entries = entries;
+            answer.count = entries_of(s, entries);
+        }
     }
     say(s, call, &answer);
 }
@@ -172,7 +189,7 @@ static void wonder(struct store *s)
 /* 0, or why this server is not of the class. */
 static int take_record(struct store *s, const struct store_word *w)
 {
-    if (s->of.id != 0) {
+    if (s->of.id != 0 && (s->joined || s->of.id != w->of.id)) {
         return s->of.id == w->of.id ? 0 : -EEXIST;
     }
     if (!has_offer(s) || s->offered != w->of.id || w->store_id != id_for(s, &w->of)) {

@@ -4,7 +4,8 @@
  *
  * Creating asks every server of the torus for the id of its store, a number that it has drawn for this life. When all
  * have agreed, each is told the class: a number, a name, how many copies, and the ids of the servers that it shares
- * shards with. A server that has agreed to one class agrees to no other for ten seconds, and a record is taken only
+ * shards with. Where some did not hear that, creating again tells them, by the same number and ids (making.h).
+ * A server that has agreed to one class agrees to no other for ten seconds, and a record is taken only
  * while the agreement stands: of two classes that are made at the same time at most one is. The first members of each
  * shard are the first servers of its sequence, and there are no others so far.
  *

@@ -13,19 +13,27 @@ enum { WORD_MS = 500, WORD_RETRIES = 3, WINDOW = 64, SHOWN = 8 };
 
 enum step { STEP_OFFER, STEP_RECORD, STEP_CANCEL };
 
+/* What is known of a server: its store's id, the id that its neighbours have recorded (0: none), and it itself. */
+struct place {
+    uint64_t id, recorded;
+    bool of_it;
+};
+
 struct store_genesis {
     struct store *store;
     cw_request *request;
     struct store_class of;
     enum step step;
+    bool again;          /* the class is there, but perhaps not at all servers */
     cw_server next;      /* the next one to ask */
     unsigned open, good; /* servers that are being asked in this step, and those that agreed */
+    unsigned whole;      /* servers that were of the class before */
     bool taken;          /* some server is of a class already, or is being asked to be */
     struct store_class other;
     unsigned missing; /* servers that did not agree */
     unsigned without; /* of these, servers without a disk */
     cw_server missed[SHOWN];
-    uint64_t id[]; /* of each server's store; 0: not known */
+    struct place at[]; /* by server */
 };
 
 /* A word on its way, of the genesis of that class. */
@@ -54,11 +62,23 @@ static void tell_missing(struct store_genesis *g)
             g->without, g->store->torus.servers, text, g->missing > SHOWN ? " and others" : "");
         return;
     }
+    const char *what = g->again ? "the store is not whole yet" : "no store was made";
     refuse_request(
         g->request,
-        "no store was made: %u of %u servers did not agree, %s%s; all servers of the torus have to be up and "
-        "run the service store",
-        g->missing, g->store->torus.servers, text, g->missing > SHOWN ? " and others" : "");
+        "%s: %u of %u servers did not %s, %s%s; all servers of the torus have to be up and run the service store%s",
+        g->step == STEP_RECORD ? "the store is made, but not at all servers" : what, g->missing,
+        g->store->torus.servers, g->step == STEP_RECORD ? "answer" : "agree", text,
+        g->missing > SHOWN ? " and others" : "", g->step == STEP_RECORD || g->again ? ": then create it again" : "");
+}
+
+static bool is_same(const struct store_class *a, const struct store_class *b)
+{
+    return strcmp(a->name, b->name) == 0 && a->copies == b->copies && a->disk == b->disk;
+}
+
+static int refuse_other(cw_request *r, const struct store_class *other)
+{
+    return refuse_request(r, "there is a store already: '%s', of %u copies", other->name, other->copies);
 }
 
 static void finish(struct store_genesis *g)
@@ -66,7 +86,9 @@ static void finish(struct store_genesis *g)
     struct store *s = g->store;
     int rc = -EINVAL;
     if (g->step == STEP_CANCEL && g->taken && g->other.id != 0) {
-        refuse_request(g->request, "there is a store already: '%s', of %u copies", g->other.name, g->other.copies);
+        refuse_other(g->request, &g->other);
+    } else if (g->again && g->whole + g->missing == s->torus.servers) {
+        refuse_other(g->request, &g->of);
     } else if (g->step == STEP_CANCEL && g->taken) {
         refuse_request(g->request, "another store is being made at this moment; try again in %d s", STORE_OFFER_S);
     } else if (g->missing > 0) {
@@ -76,6 +98,7 @@ static void finish(struct store_genesis *g)
         cw_request_int(g->request, "copies", g->of.copies);
         cw_request_int(g->request, "servers", s->torus.servers);
         cw_request_int(g->request, "shards", (int64_t)s->torus.servers * STORE_SHARDS_PER_SERVER);
+        cw_request_int(g->request, "new_at", s->torus.servers - g->whole);
         rc = 0;
     }
     cw_request_done(g->request, rc);
@@ -93,23 +116,59 @@ static void miss(struct store_genesis *g, cw_server server)
     }
 }
 
+static void begin(struct store_genesis *g, enum step step)
+{
+    g->step = step;
+    g->next = 0;
+    g->good = 0;
+    ask_more(g);
+}
+
+/* Some server is of such a class already: that one is offered to all, and no second one. */
+static void begin_again(struct store_genesis *g)
+{
+    g->of = g->other;
+    g->again = true;
+    g->taken = false;
+    g->missing = 0;
+    g->without = 0;
+    begin(g, STEP_OFFER);
+}
+
 static void next_step(struct store_genesis *g)
 {
-    if (g->step == STEP_OFFER) {
-        g->step = g->good == g->store->torus.servers ? STEP_RECORD : STEP_CANCEL;
-        g->next = 0;
-        g->good = 0;
-        ask_more(g);
-        return;
+    cw_server servers = g->store->torus.servers;
+    if (g->step == STEP_OFFER && g->whole < servers) {
+        begin(g, g->good == servers ? STEP_RECORD : STEP_CANCEL);
+    } else if (g->step == STEP_CANCEL && g->taken && !g->again && is_same(&g->of, &g->other)) {
+        begin_again(g);
+    } else {
+        finish(g);
     }
-    finish(g);
+}
+
+/* It is of the class, and says which ids it has recorded; a later one of the same server is as good (genesis.h). */
+static void note_record(struct store_genesis *g, cw_server server, const struct store_word *w)
+{
+    g->at[server].of_it = true;
+    g->whole++;
+    for (unsigned i = 0; i < w->count; i++) {
+        uint64_t id;
+        cw_server of = store_entry_decode(w->entries + (size_t)i * STORE_ENTRY_BYTES, &id);
+        if (of < g->store->torus.servers) {
+            g->at[of].recorded = id;
+        }
+    }
 }
 
 static void take_word(struct store_genesis *g, cw_server server, const struct store_word *w)
 {
     if (w->kind == STORE_WORD_AGREED) {
         g->good++;
-        g->id[server] = w->store_id;
+        g->at[server].id = w->store_id;
+        if (g->step == STEP_OFFER && w->of.id != 0) {
+            note_record(g, server, w);
+        }
         return;
     }
     if (w->kind == STORE_WORD_KNOWN && g->step == STEP_OFFER) {
@@ -142,14 +201,23 @@ static void heard(cw_svc *svc, void *state, void *arg, int status, cw_packet *pa
     free(e);
 }
 
-/* The store ids of all servers that may share a shard with this one. */
+/*
+ * The store ids of all servers that may share a shard with this one: those that others have recorded, where some have.
+ * A server whose own is not the recorded one is another life: it may not vote as the member that it was to be, and
+ * becomes one as a newcomer does.
+ */
 static uint16_t entries_of(const struct store_genesis *g, cw_server server, uint8_t *out)
 {
     const struct store *s = g->store;
     unsigned reach = store_places_reach(&s->torus, g->of.copies), count = 0;
+    if (g->at[server].recorded != 0 && g->at[server].recorded != g->at[server].id) {
+        return 0;
+    }
     for (cw_server other = 0; other < s->torus.servers && count < STORE_ENTRIES_MOST; other++) {
         if (torus_distance(&s->torus, server, other) <= reach) {
-            store_entry_encode(other, g->id[other], out + (size_t)count++ * STORE_ENTRY_BYTES);
+            const struct place *p = &g->at[other];
+            store_entry_encode(other, p->recorded != 0 ? p->recorded : p->id,
+                               out + (size_t)count++ * STORE_ENTRY_BYTES);
         }
     }
     return (uint16_t)count;
@@ -161,8 +229,12 @@ static void ask_one(struct store_genesis *g, cw_server server)
     const cw_call_options options = {CW_CALL_INIT, .timeout = CW_MS(WORD_MS), .retries = WORD_RETRIES};
     uint8_t entries[STORE_ENTRIES_MOST * STORE_ENTRY_BYTES];
     struct store_word w = {.kind = kinds[g->step], .of = g->of};
+    if (g->step == STEP_RECORD && g->at[server].of_it) {
+        g->good++;
+        return;
+    }
     if (g->step == STEP_RECORD) {
-        w.store_id = g->id[server];
+        w.store_id = g->at[server].id;
         w.count = entries_of(g, server, entries);
         w.entries = entries;
     }
@@ -191,24 +263,26 @@ static void ask_more(struct store_genesis *g)
 int store_making_begin(struct store *s, cw_request *r, const char *name, bool disk, unsigned copies)
 {
     cw_server servers = s->torus.servers;
-    if (s->of.id != 0) {
-        return refuse_request(r, "there is a store already: '%s', of %u copies", s->of.name, s->of.copies);
+    struct store_class of = {.copies = (uint8_t)copies, .disk = disk};
+    memcpy(of.name, name, strlen(name));
+    if (s->of.id != 0 && !is_same(&s->of, &of)) {
+        return refuse_other(r, &s->of);
     }
     if (copies > servers) {
         return refuse_request(r, "a torus of %u servers has no room for %u copies", servers, copies);
     }
-    struct store_genesis *g = s->genesis == NULL ? calloc(1, sizeof *g + servers * sizeof *g->id) : NULL;
+    struct store_genesis *g = s->genesis == NULL ? calloc(1, sizeof *g + servers * sizeof *g->at) : NULL;
     if (g == NULL) {
         return s->genesis != NULL ? refuse_request(r, "a store is being made already") : -ENOMEM;
     }
     g->store = s;
     g->request = r;
-    do {
-        g->of.id = cw_random(s->svc);
-    } while (g->of.id == 0);
-    memcpy(g->of.name, name, strlen(name));
-    g->of.copies = (uint8_t)copies;
-    g->of.disk = disk;
+    g->again = s->of.id != 0;
+    of.id = s->of.id;
+    while (of.id == 0) {
+        of.id = cw_random(s->svc);
+    }
+    g->of = of;
     s->genesis = g;
     ask_more(g); /* its end may answer the request already, which is as well */
     return 1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * making.h - an operator makes a class of the store: this server asks all others (genesis.h).
+ * making.h - an operator makes a class of the store: this server asks all others (genesis.h). Repeated, it tells those
+ * that did not hear it the first time.
  */
 #ifndef SERVICES_STORE_MAKING_H
 #define SERVICES_STORE_MAKING_H

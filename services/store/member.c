@@ -232,7 +232,7 @@ void store_member_item(struct store *s, const uint8_t *bytes, size_t size, const
         store_note(s, STORE_COUNT_MALFORMED);
         return;
     }
-    if ((s->of.id == 0 && item.store_id == s->store_id) || s->health == STORE_OPENING || s->health == STORE_HEARING) {
+    if ((!s->joined && item.store_id == s->store_id) || s->health == STORE_OPENING || s->health == STORE_HEARING) {
         return; /* the class is being made, and its record is on its way here; or what is there is not known yet */
     }
     t.store = s;

@@ -520,7 +520,8 @@ bool store_word_decode(const uint8_t *bytes, size_t size, struct store_word *out
     out->entries = reader_take(&r, (size_t)out->count * STORE_ENTRY_BYTES);
     return reader_done(&r) && version == STORE_WIRE_VERSION && (bits & ~WORD_DISK) == 0 && zeros == 0 && rest == 0 &&
            out->kind >= STORE_WORD_OFFER && out->kind < STORE_WORD_KINDS && out->count <= STORE_ENTRIES_MOST &&
-           (out->count == 0 || out->kind == STORE_WORD_RECORD) && class_makes_sense(&out->of) &&
+           (out->count == 0 || out->kind == STORE_WORD_RECORD || (out->kind == STORE_WORD_AGREED && out->of.id != 0)) &&
+           class_makes_sense(&out->of) &&
            (out->of.id != 0 || (out->kind != STORE_WORD_RECORD && out->kind != STORE_WORD_OFFER));
 }
 

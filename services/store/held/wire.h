@@ -165,8 +165,8 @@ bool store_listed_next(const uint8_t *bytes, size_t size, size_t *at, struct sto
 /* ---- Port 4 ------------------------------------------------------------------------------------------------------ */
 
 enum store_word_kind {
-    STORE_WORD_OFFER = 1, /* will you be of this class? Answer: AGREED with the store id, or KNOWN */
-    STORE_WORD_AGREED = 2,
+    STORE_WORD_OFFER = 1,  /* will you be of this class? Answer: AGREED with the store id, or KNOWN */
+    STORE_WORD_AGREED = 2, /* who is of it already says so by its record, with the ids that it knows */
     STORE_WORD_KNOWN = 3,  /* no: I am of a class already (its record), or was offered another a moment ago (id 0) */
     STORE_WORD_RECORD = 4, /* you are of this class. Answer: AGREED or KNOWN. Also the answer to ASK */
     STORE_WORD_ASK = 5,    /* of which class are you? Answer: RECORD, or NOBODY */
@@ -184,8 +184,8 @@ struct store_word {
     enum store_word_kind kind;
     uint64_t store_id;     /* AGREED, HEARD: of who says it; RECORD: of the receiver, or 0 */
     uint64_t position;     /* POSITION: the highest that was heard; 0: none */
-    struct store_class of; /* OFFER, RECORD, KNOWN, CANCEL */
-    /* RECORD: servers and their store ids, STORE_ENTRY_BYTES each. */
+    struct store_class of; /* OFFER, RECORD, KNOWN, CANCEL; AGREED: of who is of it */
+    /* RECORD, AGREED: servers and their store ids, STORE_ENTRY_BYTES each. */
     const uint8_t *entries;
     uint16_t count;
 };

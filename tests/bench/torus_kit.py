@@ -6,7 +6,8 @@ same namespaces.
 
 Every figure stands beside its peer's, measured in alternating rounds of the same run over the same cables; what is
 printed are medians, and the ratio is the result. Needs root or user namespaces; ends with 77 and the reason where cwlab
-has neither. Whatever happens, the lab goes with this process.
+has neither. Whatever happens, the lab goes with this process, and so do the programs that it has started: when it is
+killed, too.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import atexit
 import glob
 import json
 import os
+import select
 import shutil
 import signal
 import socket
@@ -29,8 +31,8 @@ UDP_HEADERS = 28
 OPTIONS = None
 
 
-def options(parts):
-    """Reads the command line. Returns those of the parts that were asked for."""
+def options(parts, more=None):
+    """Reads the command line. Returns those of the parts that were asked for. more: adds options of a program's own."""
     global OPTIONS
     parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -40,6 +42,8 @@ def options(parts):
     parser.add_argument("--realtime", action="store_true",
                         help="daemons and peers get SCHED_RR: the machine has other work")
     parser.add_argument("part", nargs="*", choices=[*parts, []])
+    if more is not None:
+        more(parser)
     OPTIONS = parser.parse_args()
     OPTIONS.bin = os.path.abspath(OPTIONS.bin)
     OPTIONS.rounds = 1 if OPTIONS.smoke else OPTIONS.rounds
@@ -62,6 +66,11 @@ def priority():
 
 def smoke(short, otherwise):
     return short if OPTIONS.smoke else otherwise
+
+
+def leashed(*words):
+    """The words of a program that is killed when this process ends, however it ends."""
+    return ["setpriv", "--pdeathsig", "KILL", *words]
 
 
 class Server:
@@ -114,7 +123,7 @@ class Server:
         return total
 
     def inside(self, *words):
-        return ["nsenter", "-t", str(self.pid), "--net", *words]
+        return leashed("nsenter", "-t", str(self.pid), "--net", *words)
 
     def run(self, *words):
         return subprocess.run(self.inside(*words), check=True, capture_output=True, text=True, timeout=LIMIT_S).stdout
@@ -170,20 +179,30 @@ class Lab:
 
     count = 0
 
-    def __init__(self, dims, *words):
+    def __init__(self, dims, *words, programs=None):
+        """programs: the folder of another build's, to measure beside this one's."""
+        self.bin = programs or OPTIONS.bin
         Lab.count += 1
         self.name = f"bench{os.getpid()}n{Lab.count}"
         self.folder = None
         atexit.register(self.down)
-        module = os.path.join(os.path.dirname(OPTIONS.bin), "tests", "bench", "stream.so")
-        subprocess.run([*priority(), program("cwlab"), "up", dims, "--name", self.name, "--driver", "netns", "--quiet",
-                        "--patience", "50s",
-                        "--service", module, *words], check=True, stdout=subprocess.DEVNULL,
-                       timeout=2 * LIMIT_S)
+        module = os.path.join(os.path.dirname(self.bin), "tests", "bench", "stream.so")
+        # The lab ends with this command, and the command with the bench.
+        self.process = subprocess.Popen(
+            leashed(*priority(), self.program("cwlab"), "up", dims, "--name", self.name, "--driver", "netns", "--json",
+                    "--foreground", "--patience", "50s", "--service", module, *words),
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        ready = select.select([self.process.stdout], [], [], 2 * LIMIT_S)[0]
+        if not ready or not self.process.stdout.readline():
+            self.down()
+            raise RuntimeError(f"{' '.join(self.process.args)}: the lab does not come up")
         rows = self.status_rows()
         with open(f"/proc/{rows[0]['pid']}/cmdline", encoding="utf-8") as text:
             self.folder = os.path.dirname(text.read().rstrip("\0").split("\0")[-1])
         self.servers = {row["server"]: Server(self, row) for row in rows}
+
+    def program(self, name):
+        return os.path.join(self.bin, name)
 
     def __getitem__(self, name):
         return self.servers[name]
@@ -195,20 +214,24 @@ class Lab:
         self.down()
 
     def status_lines(self):
-        done = subprocess.run([program("cwlab"), "status", "--name", self.name, "--json"], capture_output=True,
+        done = subprocess.run([self.program("cwlab"), "status", "--name", self.name, "--json"], capture_output=True,
                               text=True,
                               timeout=LIMIT_S, check=False)
-        return [json.loads(line) for line in done.stdout.splitlines()]
+        try:
+            return [json.loads(line) for line in done.stdout.splitlines()]
+        except ValueError:
+            return [json.loads(done.stdout)]  # of older builds, to compare with: one object on many lines
 
     def status(self):
         return self.status_lines()[-1]
 
     def status_rows(self):
-        return self.status_lines()[:-1]
+        lines = self.status_lines()
+        return lines[0]["daemons"] if "daemons" in lines[0] else lines[:-1]  # of older builds
 
     def cwlab(self, command, *words):
-        subprocess.run([program("cwlab"), command, "--name", self.name, *words], check=True, stdout=subprocess.DEVNULL,
-                       timeout=LIMIT_S)
+        subprocess.run([self.program("cwlab"), command, "--name", self.name, *words], check=True,
+                       stdout=subprocess.DEVNULL, timeout=LIMIT_S)
 
     def again(self, name):
         """Connects again to a server whose daemon was restarted."""
@@ -217,9 +240,10 @@ class Lab:
 
     def down(self):
         atexit.unregister(self.down)
-        subprocess.run([program("cwlab"), "down", "--name", self.name], stdout=subprocess.DEVNULL,
-                       stderr=subprocess.DEVNULL,
-                       timeout=LIMIT_S, check=False)
+        subprocess.run([self.program("cwlab"), "down", "--name", self.name], stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL, timeout=LIMIT_S, check=False)
+        self.process.kill()
+        self.process.communicate()
 
 
 def rounds(*contenders):
@@ -261,6 +285,13 @@ def table(heads, rows):
         print("  " + "  ".join(cell.ljust(w) if i == 0 else cell.rjust(w) for i,
                                (cell, w) in enumerate(zip(row, widths))))
     sys.stdout.flush()
+
+
+def judged(ratio, must, at_least=False):
+    """Three cells of a table: the ratio, what it must be, and whether it is. must None: only the ratio counts."""
+    if must is None:
+        return [ratio, "", ""]
+    return [ratio, must, "yes" if (ratio >= must if at_least else ratio <= must) else "NO"]
 
 
 def rest(seconds):

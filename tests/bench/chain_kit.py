@@ -74,11 +74,25 @@ def routed(lab, hops, size):
                  size, 0)
 
 
+def contenders(lab, hops, size):
+    """Round trips over so many hops: of the daemons, of raw forwarders, of kernel IP."""
+    return [lambda: ping(lab, f"{hops},0,0", size, hops), lambda: forwarded(lab, hops, size),
+            lambda: routed(lab, hops, size)]
+
+
 def chain(lab, hops, size):
-    """Medians of round trips over so many hops, in microseconds: of the daemons, of raw forwarders, of kernel IP."""
-    results = rounds(lambda: ping(lab, f"{hops},0,0", size, hops), lambda: forwarded(lab, hops, size),
-                     lambda: routed(lab, hops, size))
-    return [median(result, "us") for result in results]
+    """Medians of contenders(), in microseconds."""
+    return [median(result, "us") for result in rounds(*contenders(lab, hops, size))]
+
+
+def near_and_far(lab, size):
+    """Of each of contenders(): the medians for 1 hop and for FAR, and what each hop behind the first adds. That is the
+    median of the rounds' own differences, in which the two are measured one after the other: what this machine does to
+    one round is in both."""
+    results = rounds(*(one for pair in zip(contenders(lab, 1, size), contenders(lab, FAR, size)) for one in pair))
+    return [(median(near, "us"), median(far, "us"),
+             statistics.median((b["us"] - a["us"]) / (FAR - 1) for a, b in zip(near, far)))
+            for near, far in zip(results[::2], results[1::2])]
 
 
 def each_further(near, far):

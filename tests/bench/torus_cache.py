@@ -5,8 +5,12 @@ same namespaces and cables.
 local   values whose root is the server that is asked, beside a memcached in the same namespace
 across  values whose root is one, two and three hops away, beside a memcached there that is reached by the kernel's
         routed IP over the same cables
-copies  the same gets over two hops, with extra keys as they are by default: copies of a key that is read again come
-        near the reader
+hops    gets of one connection over one, two and three hops by turns, whose transit is relayed in the kernel, beside
+        memcached behind a proxy (Debian's nutcracker) on the client's server, as many wake-ups as ours, and beside
+        memcached alone; what must be reached stands beside a ratio
+before  16 connections, gets of the server itself and over two hops, beside the daemons of another build (--before)
+copies  gets over two hops as in `across`, with extra keys as they are by default: copies of a key that is read again
+        come near the reader
 total   27 servers, each asked for values of all, beside one twemproxy (Debian's nutcracker) in front of 27 memcacheds
 
 What is compared is requests a second and the time to an answer, of a closed loop of 1, 16 and 150 connections
@@ -26,12 +30,14 @@ import time
 
 import torus_kit
 from cache_kit import PORT, keys_at, wait_for_writes
-from torus_kit import LIMIT_S, SKIP, Lab, options, program, rounds, smoke, table, title
+from relay_kit import passed_on, relayed_lab
+from torus_kit import LIMIT_S, SKIP, Lab, judged, options, program, rounds, smoke, table, title
 
-PARTS = ["local", "across", "copies", "total"]
+PARTS = ["local", "across", "hops", "before", "copies", "total"]
 KEYS, TRIES = 1000, 5
 PATIENT = ("--service", "kvcache", "--scale", "10")  # long timers: no bench here depends on how soon a death is noticed
 PEER_PORT, PROXY_PORT = 11222, 11233
+FAR_OF_NEAR, OF_PROXY, OF_BEFORE = 1.15, 1.0, 1.05  # medians and, before, processor time: at most
 FIELDS = ["rate", "p50", "p95", "p99"]
 FOLDER = tempfile.TemporaryDirectory(prefix="cubeway-bench-")
 
@@ -251,20 +257,93 @@ def chain(all_hops, ops, extra_keys):
             table(HEADS + ["cpu us", "memcached", "of it"], rows)
 
 
-def proxy(lab, network):
-    """One twemproxy at the first server, a memcached at each."""
-    peers = [memcached(lab[",".join(map(str, place))], network.address(place)) for place in network.places]
+def twemproxy(server, pools):
+    """Starts one that listens at each of the ports, for a list of memcacheds. pools: {port: their addresses}."""
     path = os.path.join(FOLDER.name, "proxy.yml")
     with open(path, "w", encoding="ascii") as out:
-        out.write(f"pool:\n  listen: {network.address((0, 0, 0))}:{PROXY_PORT}\n  hash: fnv1a_64\n  distribution: "
-                  f"ketama\n  backlog: 1024\n"
-                  "  preconnect: true\n  servers:\n")
-        for place in network.places:
-            out.write(f"   - {network.address(place)}:{PEER_PORT}:1\n")
-    peers.append(Program(lab["0,0,0"], PROXY_PORT, None, shutil.which("nutcracker") or "/usr/sbin/nutcracker", "-c",
-                         path, "-v", "0", "-o", "/dev/null",
-                         "-p", path + ".pid"))
-    return peers
+        for port, addresses in pools.items():
+            out.write(f"pool{port}:\n  listen: 0.0.0.0:{port}\n  hash: fnv1a_64\n  distribution: ketama\n"
+                      "  backlog: 1024\n  preconnect: true\n  servers:\n")
+            for address in addresses:
+                out.write(f"   - {address}:{PEER_PORT}:1\n")
+    return Program(server, next(iter(pools)), None, shutil.which("nutcracker") or "/usr/sbin/nutcracker", "-c", path,
+                   "-v", "0", "-o", "/dev/null", "-p", path + ".pid")
+
+
+def has_proxy():
+    if shutil.which("nutcracker") is None and not os.path.exists("/usr/sbin/nutcracker"):
+        print("skipped: there is no nutcracker to compare with (apt-get install nutcracker)")
+        return False
+    return True
+
+
+def proxy(lab, network):
+    """One twemproxy at the first server, a memcached at each."""
+    addresses = [network.address(place) for place in network.places]
+    peers = [memcached(lab[",".join(map(str, place))], address) for place, address in zip(network.places, addresses)]
+    return peers + [twemproxy(lab["0,0,0"], {PROXY_PORT: addresses})]
+
+
+def hops():
+    if not has_proxy():
+        return
+    ms, all_hops = smoke(50, 200), (1, 2, 3)
+    with relayed_lab("7x1x1", *PATIENT) as lab, contextlib.ExitStack() as stack:
+        network, near = Network(lab, (7, 1, 1)), lab["0,0,0"]
+        wait_for_writes(near.pid)
+        extras(lab, 0)
+        addresses = {number: network.address((number, 0, 0)) for number in all_hops}
+        peers = [memcached(lab[f"{number},0,0"], address) for number, address in addresses.items()]
+        peers.append(twemproxy(near, {PROXY_PORT + number: [address] for number, address in addresses.items()}))
+        for peer in peers:
+            stack.callback(peer.end)
+        for one in [*lab.servers.values(), *peers]:
+            one.pin(0)
+        targets = [(number, *target) for number in all_hops
+                   for target in (("127.0.0.1", PORT), ("127.0.0.1", PROXY_PORT + number),
+                                  (addresses[number], PEER_PORT))]
+        before = passed_on(lab["1,0,0"])
+        results = rounds(*(lambda t=target: load([], near, t[1], t[2], "get", 1, 100, keys=keys_of(7, t[0]), ms=ms,
+                                                 cpu=0) for target in targets))
+        if passed_on(lab["1,0,0"]) == before:
+            raise RuntimeError("nothing was relayed")
+        p50 = [statistics.median(one["p50"] for one in result) for result in results]
+        ours = p50[::3]
+        rows = []
+        for number, mine, behind, alone in zip(all_hops, ours, p50[1::3], p50[2::3]):
+            rows.append([f"{number} hop{'s' if number > 1 else ''}", mine, behind, *judged(mine / behind, OF_PROXY),
+                         alone, mine / alone,
+                         *judged(mine / ours[0], FAR_OF_NEAR if number == all_hops[-1] else None)])
+        title("gets of 100 bytes, one connection, transit in the kernel, no copies, all on one processor: p50, us")
+        table(["", "us", "proxy", "of it", "must", "", "memcached", "of it", "of 1 hop", "must", ""], rows)
+
+
+def before():
+    if torus_kit.OPTIONS.before is None:
+        print("before: left out: --before names no other build")
+        return
+    ms, rows = smoke(50, 300), []
+    words = ("5x1x1", *PATIENT)
+    older = os.path.abspath(torus_kit.OPTIONS.before)
+    with Lab(*words, "--transit", "auto") as now, Lab(*words, programs=older) as then:
+        for lab in (now, then):
+            wait_for_writes(lab["0,0,0"].pid)
+            extras(lab, 0)
+            for server in lab.servers.values():
+                server.pin(0)
+        for number in (0, 2):
+            def turn(lab, home=number):
+                path = [lab[f"{i},0,0"].pid for i in range(home + 1)]
+                return load(path, lab["0,0,0"], "127.0.0.1", PORT, "get", 16, 100, keys=keys_of(5, home), ms=ms,
+                            cpu=1)
+
+            ours, its = map(medians, rounds(lambda: turn(now), lambda: turn(then)))
+            rows.append([f"{number} hops" if number else "local", ours["p50"], its["p50"],
+                         *judged(ours["p50"] / its["p50"], OF_BEFORE), ours["cpu"], its["cpu"],
+                         *judged(ours["cpu"] / its["cpu"], OF_BEFORE), ours["rate"] / its["rate"]])
+    title("gets of 100 bytes, 16 connections, no copies, beside the daemons before, daemons and clients on a processor "
+          "each; cpu: of the daemons on the way, for a request")
+    table(["", "p50 us", "before", "of it", "must", "", "cpu us", "before", "of it", "must", "", "req/s of it"], rows)
 
 
 def store(lab, target, size, keys):
@@ -294,8 +373,7 @@ def all_at_once(lab, target, connections, size, ms, keys):
 
 
 def total():
-    if shutil.which("nutcracker") is None and not os.path.exists("/usr/sbin/nutcracker"):
-        print("total: skipped: there is no nutcracker to compare with (apt-get install nutcracker)")
+    if not has_proxy():
         return
     ms = smoke(100, 1000)
     with Lab("3x3x3", *PATIENT) as lab, contextlib.ExitStack() as stack:
@@ -316,12 +394,13 @@ def total():
 
 
 def main():
-    parts = options(PARTS)
+    parts = options(PARTS, lambda parser: parser.add_argument(
+        "--before", help="folder of another build's programs, for the part of that name"))
     if shutil.which("memcached") is None:
         print("skipped: there is no memcached to compare with (apt-get install memcached)")
         return SKIP
     for part in parts:
-        {"local": local, "across": across, "copies": copies, "total": total}[part]()
+        {"local": local, "across": across, "hops": hops, "before": before, "copies": copies, "total": total}[part]()
     return 0
 
 

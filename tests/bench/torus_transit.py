@@ -12,11 +12,13 @@ frames     frames a second through one server in transit, against the same frame
 What must be reached stands beside each ratio. A part that cannot have a relay in the kernel says why and ends with 77.
 """
 
-import sys
+import statistics
 import time
 
-from chain_kit import FAR, RING, chain, each_further, pin, routes
-from torus_kit import (FRAME_HEADER, PACKET_HEADER, SKIP, Lab, median, options, rest, rounds, smoke, table, title)
+from chain_kit import FAR, RING, near_and_far, pin, routes
+from relay_kit import passed_on, relayed_lab
+from torus_kit import (FRAME_HEADER, PACKET_HEADER, judged, median, options, rest, rounds, smoke, table,
+                       title)
 
 PARTS = ["further", "processor", "frames"]
 FIRST, MIDDLE, SECOND = "0,0,0", "1,0,0", "2,0,0"
@@ -30,26 +32,6 @@ def span():
     return smoke(0.05, SPAN_S)
 
 
-def judged(ratio, name, at_least=False):
-    return [ratio, MUST[name], "yes" if (ratio >= MUST[name] if at_least else ratio <= MUST[name]) else "NO"]
-
-
-def relayed_lab(*words):
-    """A lab whose daemons have relays."""
-    lab = Lab(*words, "--transit", "auto")
-    why = {row["relay"] for server in lab.servers.values() for row in server.ask("links") if row["link"][1] == "x"}
-    if why != {"kernel"}:
-        lab.down()
-        print(f"skipped: no relay in the kernel here: {', '.join(sorted(why))}")
-        sys.exit(SKIP)
-    return lab
-
-
-def passed_on(server):
-    """Packets that the relay of the server has passed on."""
-    return sum(row["value"] for row in server.ask("counters") if row["counter"] == "relayed")
-
-
 def further():
     with relayed_lab(RING, "--mtu", "9000") as lab:
         pin(lab, lab.servers, 0)
@@ -57,12 +39,11 @@ def further():
         rows = []
         for size in smoke([64], [64, 1400, 8900]):
             before = passed_on(lab[MIDDLE])
-            near, far = chain(lab, 1, size), chain(lab, FAR, size)
+            (near, far, each), (_, _, raw), (_, _, routed) = near_and_far(lab, size)
             if passed_on(lab[MIDDLE]) == before:
                 raise RuntimeError("the pings were not relayed")
-            each = each_further(near, far)
-            rows.append([size, near[0], far[0], *each, *judged(each[0] / each[2], "further of IP"),
-                         *judged(each[0] / each[1], "further of raw")])
+            rows.append([size, near, far, each, raw, routed, *judged(each / routed, MUST["further of IP"]),
+                         *judged(each / raw, MUST["further of raw"])])
         title(f"round trips of 1 and {FAR} hops, all on one processor; each further hop in us")
         table(["payload", "1 hop", f"{FAR} hops", "each further", "raw forwarders", "kernel IP", "of IP", "must", "",
                "of raw", "must", ""], rows)
@@ -107,9 +88,9 @@ def processor():
                 if passed_on(lab[MIDDLE]) == before:
                     raise RuntimeError("the stream was not relayed")
                 us = [median(result, "us") for result in (near, far, raw)]
-                each = (us[1] - us[0]) / (FAR - 1)
+                each = statistics.median((b["us"] - a["us"]) / (FAR - 1) for a, b in zip(near, far))
                 rows.append([f"frames of {mtu}", burst, median(far, "hops"), us[0], us[1], each, us[2],
-                             *judged(each / us[2], f"burst {burst}")])
+                             *judged(each / us[2], MUST[f"burst {burst}"])])
     title("processor time of a frame, us, all on one processor")
     table(["", "burst", "hops", "ends, 1 hop", f"ends, {FAR} hops", "each in transit", "raw receive and send", "of raw",
            "must", ""], rows)
@@ -180,8 +161,8 @@ def frames():
                    lambda: unhindered(lab, mtu, True))]
     title(f"frames of {mtu} a millisecond, sender and the rest on a processor each")
     table(["", "frames/ms", "peer", "ratio", "must", ""],
-          [["relay, of no server between", relay, direct, *judged(relay / direct, "frames", True)],
-           ["relay off, of a raw forwarder", user, forwarded, *judged(forwarded / user, "user")]])
+          [["relay, of no server between", relay, direct, *judged(relay / direct, MUST["frames"], True)],
+           ["relay off, of a raw forwarder", user, forwarded, *judged(forwarded / user, MUST["user"])]])
 
 
 for part in options(PARTS):

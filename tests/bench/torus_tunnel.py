@@ -24,12 +24,13 @@ import time
 
 import torus_kit
 from torus_cache import Network
-from torus_kit import LIMIT_S, SKIP, Lab, median, memory, options, program, rounds, smoke, table, title
+from torus_kit import LIMIT_S, SKIP, Lab, judged, median, memory, options, program, rounds, smoke, table, title
 
 PARTS = ["neighbours", "hops", "longer", "memory"]
 PORT, MTU = "5301", 8944
 PATIENT = ("--tunnel", "--scale", "10")  # long timers: no bench here depends on how soon a death is noticed
 RATE_MBIT = 20
+OF_BARE, CPU_OF_BARE = 0.85, 1.25  # what must be reached beside the bare program: at least, at most
 TRIES = 3  # of iperf3, before the cause is told and the bench ends
 
 
@@ -50,12 +51,12 @@ class Server:
 class Bare:
     """tunnel_bare on both ends of a cable."""
 
-    def __init__(self, near, far):
+    def __init__(self, near, far, mtu):
         words = program("tunnel_bare")
         ends = [(near, "px", "1", "2"), (far, "mx", "2", "1")]
         # As daemons, it goes before other work (docs/testbed.md).
         self.processes = [
-            subprocess.Popen(server.inside("nice", "-n", "-10", words, "bare0", link, own, other, str(MTU)),
+            subprocess.Popen(server.inside("nice", "-n", "-10", words, "bare0", link, own, other, str(mtu)),
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             for server, link, own, other in ends]
         for process in self.processes:
@@ -67,24 +68,39 @@ class Bare:
     def cpu_ns(self):
         return sum(task_ns(process.pid) for process in self.processes)
 
+    def end(self):
+        for process in self.processes:
+            process.kill()
+            process.wait()
+            torus_kit.atexit.unregister(process.kill)
+
 
 def task_ns(pid):
     with open(f"/proc/{pid}/schedstat", encoding="ascii") as text:
         return int(text.read().split()[0])
 
 
+def machine_ns():
+    """Processor time that the machine was busy for."""
+    with open("/proc/stat", encoding="ascii") as text:
+        user, nice, system, _, _, irq, softirq, *_ = map(int, text.readline().split()[1:])
+    return (user + nice + system + irq + softirq) * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+
+
 def flow(server, address, seconds, cpu_ns=lambda: 0):
-    """Megabits a second at the receiver, segments that TCP sent again, and processor time for a GB."""
+    """Megabits a second at the receiver, segments that TCP sent again, and processor time for a GB: of those that
+    cpu_ns knows, and of the machine."""
     causes = []
     for _ in range(TRIES):
-        before = cpu_ns()
+        before, machine = cpu_ns(), machine_ns()
         done = subprocess.run(server.inside("iperf3", "-J", "-p", PORT, "-c", address, "-t", str(seconds)), check=False,
                               capture_output=True, text=True, timeout=LIMIT_S + seconds)
         end, cause = figures(done)
         if cause is None:
             received = end["sum_received"]
             return {"mbit": received["bits_per_second"] / 1e6, "again": end["sum_sent"]["retransmits"],
-                    "cpu": (cpu_ns() - before) / max(received["bytes"], 1)}  # ns a byte are s a GB
+                    "cpu": (cpu_ns() - before) / max(received["bytes"], 1),  # ns a byte are s a GB
+                    "machine": (machine_ns() - machine) / max(received["bytes"], 1)}
         causes.append(cause)
         print(f"iperf3 to {address}: {cause}; once more", file=sys.stderr)
     raise RuntimeError(f"iperf3 to {address} gave no figures {TRIES} times: {'; '.join(causes)}")
@@ -107,6 +123,15 @@ def figures(done):
     return end, None
 
 
+def reach(server, address):
+    """Waits until the address answers."""
+    end = time.monotonic() + LIMIT_S
+    while subprocess.run(server.inside("ping", "-q", "-c", "1", "-W", "1", address), check=False,
+                         capture_output=True).returncode != 0:
+        if time.monotonic() > end:
+            raise RuntimeError(f"{address} does not answer")
+
+
 def ping(server, address):
     """The median of groups, in microseconds."""
     times = []
@@ -117,25 +142,44 @@ def ping(server, address):
 
 
 def neighbours():
+    for mtu in smoke([MTU], [MTU, 1500]):
+        neighbours_with(mtu)
+
+
+def neighbours_with(mtu):
     seconds = smoke(1, 2)
     with Lab("3x1x1", *PATIENT) as lab:
+        if mtu != MTU:
+            for name in "0,0,0", "1,0,0":
+                begin_with(lab, name, 'service "ip" { }', f'network "ip" {{ mtu = {mtu}; }}')
+            for name in "0,0,0", "1,0,0":
+                lab.again(name)
         near, far = lab["0,0,0"], lab["1,0,0"]
-        near.address("px", "10.77.0.1/24")
-        far.address("mx", "10.77.0.2/24")
-        listens, bare = Server(far), Bare(near, far)
+        reach(near, "10.64.1.1")
+        for server, link, own, other in (near, "px", 1, 2), (far, "mx", 2, 1):
+            server.address(link, f"10.77.0.{own}/24")
+            if mtu != MTU:
+                server.run("ip", "route", "add", f"10.77.0.{other}/32", "dev", link, "mtu", str(mtu))
+        listens, bare = Server(far), Bare(near, far, mtu)
         daemons = lambda: near.cpu_ns() + far.cpu_ns()
         flows = rounds(lambda: flow(near, "10.64.1.1", seconds, daemons),
                        lambda: flow(near, "10.96.2.1", seconds, bare.cpu_ns),
                        lambda: flow(near, "10.77.0.2", seconds))
         pings = rounds(*(lambda a=address: ping(near, a) for address in ("10.64.1.1", "10.96.2.1", "10.77.0.2")))
-        title(f"one flow between neighbours, cables without a rate, MTU {MTU} (the kernel's 9000)")
-        mbit = [median(result, "mbit") for result in flows]
+        title(f"one flow between neighbours, cables without a rate, MTU {mtu}"
+              f"{' (of the kernel 9000)' if mtu == MTU else ''}")
+        mbit, cpu, machine = ([median(result, field) for result in flows] for field in ("mbit", "cpu", "machine"))
         rows = []
-        for name, result, times, rate in zip(("tunnel", "bare program", "kernel's route"), flows, pings, mbit):
-            rows.append([name, rate, mbit[0] / rate, median(result, "again"), median(result, "cpu"),
-                         median(times, "us")])
-        table(["", "Mb/s", "tunnel of it", "sent again", "s a GB", "ping us"], rows)
+        for i, name in enumerate(("tunnel", "bare program", "kernel's route")):
+            is_bare = i == 1
+            rows.append([name, mbit[i], *judged(mbit[0] / mbit[i], OF_BARE if is_bare else None, True),
+                         median(flows[i], "again"), cpu[i],
+                         *(judged(cpu[0] / cpu[i], CPU_OF_BARE) if is_bare else ["", "", ""]), machine[i],
+                         machine[0] / machine[i], median(pings[i], "us")])
+        table(["", "Mb/s", "tunnel of it", "must", "", "sent again", "s a GB", "tunnel of it", "must", "",
+               "machine, s a GB", "tunnel of it", "ping us"], rows)
         listens.process.kill()
+        bare.end()
 
 
 def hops():
@@ -176,11 +220,7 @@ def longer():
             lab.again(name)
         network = Network(lab, (3, 3, 3))  # not before: a daemon refuses to start beside routes into its subnet
         near, far = lab["0,0,0"], lab["1,0,0"]
-        end = time.monotonic() + LIMIT_S
-        while subprocess.run(near.inside("ping", "-q", "-c", "1", "-W", "1", "10.64.9.1"), check=False,
-                             capture_output=True).returncode != 0:
-            if time.monotonic() > end:
-                raise RuntimeError("the servers do not see each other again")
+        reach(near, "10.64.9.1")
         listens = Server(far)
         flows = rounds(*(lambda a=address: flow(near, a, seconds)
                          for address in ("10.64.9.1", network.address((1, 0, 0)))))

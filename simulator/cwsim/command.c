@@ -36,6 +36,8 @@ void command_common(struct command_common *common, struct option *option, cw_dim
         {"mtu", OPTION_SMALL, &common->mtu, "BYTES", "size of a frame behind its Ethernet header, 1500 to 9000", false},
         {"timers", OPTION_TEXT, &common->timers, "fast|default", "hello 5 ms and dead 15 ms, or 10 ms and 50 ms",
          false},
+        {"relays", OPTION_PPM, &common->relay_ppm, NULL,
+         "share of the servers whose transit is passed on by the kernel, drawn by the seed", false},
         {"json", OPTION_FLAG, &common->json, NULL, "print JSON: one object a line", false},
         {"quiet", OPTION_FLAG, &common->quiet, NULL, "show no progress line on the terminal", false},
     };
@@ -84,6 +86,7 @@ int command_config(const struct program_command *c, const struct command_common 
         return program_refuse(c, "--link-rate: expected 1mbit to 8000gbit");
     }
     out->node.mtu = (uint16_t)common->mtu;
+    out->relay_ppm = common->relay_ppm;
     if (strcmp(common->timers, "fast") == 0) {
         out->node.timers = ls_timers_fast();
     } else if (strcmp(common->timers, "default") == 0) {

@@ -23,11 +23,12 @@ struct command_common {
     uint64_t seed;
     uint64_t link_rate;
     uint32_t mtu;
+    uint32_t relay_ppm; /* share of the servers that have a relay */
     const char *timers;
     bool json, quiet;
     char replay[512]; /* the command line, as it can be typed again */
 };
-enum { COMMAND_OPTIONS_MAX = 24, COMMAND_COMMON = 7 };
+enum { COMMAND_OPTIONS_MAX = 24, COMMAND_COMMON = 8 };
 
 /* Fills *common with the defaults, and option[0..COMMAND_COMMON) with the options that set its members. */
 void command_common(struct command_common *common, struct option *option, cw_dims dims, const char *timers);

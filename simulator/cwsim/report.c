@@ -73,6 +73,9 @@ void report_run(struct report *r, struct world *w, const struct report_span *spa
     report_integer(r, "pauses", (int64_t)(b->pauses - a->pauses));
     report_integer(r, "cuts", (int64_t)(b->cuts - a->cuts));
     report_integer(r, "frames", (int64_t)(b->frames - a->frames));
+    if (config->relay_ppm != 0) {
+        report_integer(r, "relayed", (int64_t)(b->relayed - a->relayed));
+    }
     report_integer(r, "control_bytes", (int64_t)(b->control_bytes - a->control_bytes));
     report_real(r, "control_bytes_share", share(b->control_bytes - a->control_bytes, b->bytes - a->bytes));
     report_integer(r, "checks", (int64_t)(b->checks - a->checks));

@@ -114,11 +114,27 @@ say "27 servers" \
     "A 3x3x3 torus: every server has six cables, +x -x +y -y +z -z, to its neighbours, and there is no switch." \
     "Each is a network namespace with a daemon of its own, cubewayd; a cable is a veth pair that carries Ethernet" \
     "frames."
-show cwlab up 3x3x3 --name "$lab" --driver "$driver"
+show cwlab up 3x3x3 --name "$lab" --driver "$driver" --transit auto
 
 say "Everybody reaches everybody" \
     "Packets go from server to server, on shortest paths: at most 3 hops in this torus."
 show cwlab pingall --name "$lab"
+
+# What the relay does is shown where the two servers on the way have one: not in one process, nor in a user namespace.
+relays=$(cwlab ctl --name "$lab" all links --json | grep -c '"relay":"kernel"' || true)
+if [ "${relays:-0}" -gt 0 ]; then
+    say "Three hops, passed on by the kernel" \
+        "Two servers only pass these packets on. Their kernels do that, by a table that their daemons have published."
+    show cwlab ctl --name "$lab" 0,0,0 ping 1,1,1 --count 500 --interval 1ms
+    say "The same three hops, by the daemons" \
+        "Now each packet visits the daemon of each server on its way, there and back."
+    cwlab ctl --name "$lab" all daemon relay off >/dev/null
+    show cwlab ctl --name "$lab" 0,0,0 ping 1,1,1 --count 500 --interval 1ms
+    cwlab ctl --name "$lab" all daemon relay on >/dev/null
+else
+    say "Packets that servers only pass on visit their daemons here" \
+        "Where the kernel may do it, it does (docs/relay.md)."
+fi
 
 say "Keys" \
     "Packets are sent to servers, or to keys. A key belongs to the first living server of an order that its bits" \

@@ -7,6 +7,7 @@
 #include "ctl/commands.h"
 #include "ctl/diagnosis/diagnosis.h"
 #include "ctl/diagnosis/finding.h"
+#include "ctl/diagnosis/missing.h"
 #include "ctl/diagnosis/near.h"
 #include "ctl/diagnosis/silent.h"
 
@@ -16,31 +17,6 @@
 
 static const char *const severities[] = {"", "grave", "broken", "warning", "note"};
 enum { SEVERITIES = sizeof severities / sizeof *severities };
-
-/* What was asked, for the last line. */
-struct asked {
-    char server[32]; /* the only one, or "" */
-    int64_t servers, answered;
-};
-
-static struct asked asked_of(const struct rows *rows)
-{
-    struct asked a = {.server = ""};
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct message *row = rows->row[i];
-        if (message_has(row, "asked")) {
-            a.servers = message_get_integer(row, "asked", 0);
-            a.answered = message_get_integer(row, "answered", 0);
-            return a;
-        }
-        if (strcmp(message_get_text(row, "part", ""), "about") == 0) {
-            snprintf(a.server, sizeof a.server, "%s", message_get_text(row, "server", ""));
-            a.servers++;
-        }
-    }
-    a.answered = a.servers;
-    return a;
-}
 
 static const char *word_of(const struct message *m)
 {
@@ -52,7 +28,10 @@ static void show_finding(const struct call *call, const struct message *m)
 {
     const char *word = word_of(m);
     const char *server = message_get_text(m, "server", ""), *link = message_get_text(m, "link", "");
-    server = server[0] == '\0' ? "several servers" : strcmp(server, "-") == 0 ? "this server" : server;
+    bool whole = strcmp(message_get_text(m, "cause", ""), "no-majority") == 0;
+    server = server[0] == '\0'          ? (whole ? "the cluster" : "several servers")
+             : strcmp(server, "-") == 0 ? "this server"
+                                        : server;
     table_state(word, call->style, call->out);
     fprintf(call->out, "%*s%s%s%s\n", (int)(9 - strlen(word)), "", server, link[0] != '\0' ? "  " : "", link);
     fprintf(call->out, "    %s%s%s\n", table_bold(call->style), message_get_text(m, "text", ""),
@@ -70,7 +49,7 @@ static size_t notes_of(const struct rows *rows)
     return notes;
 }
 
-static void show_sum(const struct call *call, const struct rows *rows, const struct asked *a)
+static void show_sum(const struct call *call, const struct rows *rows, const struct missing_count *a)
 {
     bool one = a->servers == 1 && a->server[0] != '\0';
     size_t notes = notes_of(rows), findings = rows->count - notes;
@@ -81,7 +60,7 @@ static void show_sum(const struct call *call, const struct rows *rows, const str
     if (rows->count == 0 && one) {
         fprintf(call->out, "nothing is wrong with %s; cwctl doctor --all asks every server\n", a->server);
     } else if (rows->count == 0) {
-        fprintf(call->out, "nothing is wrong: %" PRId64 " servers asked\n", a->servers);
+        fprintf(call->out, "nothing is wrong: all %" PRId64 " servers answered\n", a->servers);
     } else if (findings == 0) {
         fprintf(call->out, "nothing is wrong, %s; %" PRId64 " of %" PRId64 " server%s answered\n", more, a->answered,
                 a->servers, a->servers == 1 ? "" : "s");
@@ -102,6 +81,18 @@ int doctor_of_all(const struct call *call, struct rows *out)
     int rc = call_ask(call, request, call_patience(call), rows_add, out, &code);
     request_draft_close(request);
     return rc;
+}
+
+/* The first answers are kept when the second time gives none. */
+static void ask_again(const struct call *call, struct rows *rows)
+{
+    struct rows again = {NULL, 0, 0};
+    if (doctor_of_all(call, &again) < 0) {
+        rows_clear(&again);
+        return;
+    }
+    rows_clear(rows);
+    *rows = again;
 }
 
 /* A cable that seems dead from here may be well: the server at its far end knows what it did to its interface. */
@@ -168,11 +159,14 @@ int run_doctor(struct call *call)
     int rc = call_ask(call, request, call_patience(call), rows_add, &rows, &code);
     request_draft_close(request);
     if (rc >= 0) {
-        struct asked asked = asked_of(&rows);
         const char *lab = client_lab(call->client);
+        if (missing_meanwhile(&rows)) {
+            ask_again(call, &rows);
+        }
         if (lab != NULL) {
             silent_ask(&rows, client_path(call->client));
         }
+        struct missing_count asked = missing_count(&rows);
         if (call_given(call, "all") != NULL || lab != NULL) {
             remedy_place(&rows);
         }

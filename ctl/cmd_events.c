@@ -137,7 +137,7 @@ static void take_new(const struct call *call, const struct rows *rows, struct hi
     for (size_t i = 0; i < rows->count; i++) {
         struct message *row = rows->row[i];
         struct heard *last = message_has(row, "at_us") ? last_of(h, message_get_text(row, "server", "-")) : NULL;
-        if (message_has(row, "asked") || (last != NULL && at_of(row) <= last->at_us)) {
+        if (message_has(row, "asked") || message_has(row, "away") || (last != NULL && at_of(row) <= last->at_us)) {
             continue;
         }
         if (last == NULL) {

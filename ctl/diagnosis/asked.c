@@ -62,7 +62,7 @@ void diagnosis_leave_asked(struct rows *rows, const char *answered)
 
 bool diagnosis_is_said(const struct rows *rows, const struct message *finding)
 {
-    static const char *const follows[] = {"silent", "unreached", "unanswered", "half", "flapping", NULL};
+    static const char *const follows[] = {"silent", "unreached", "resting", "unanswered", "half", "flapping", NULL};
     static const char *const causes[] = {"stalled", "held", NULL};
     const char *of =
         finding_text(finding, strcmp(finding_text(finding, "cause"), "unanswered") == 0 ? "server" : "expected");

@@ -4,6 +4,7 @@
 #include "ctl/diagnosis/asked.h"
 #include "ctl/diagnosis/falls.h"
 #include "ctl/diagnosis/finding.h"
+#include "ctl/diagnosis/missing.h"
 #include "ctl/diagnosis/near.h"
 #include "ctl/diagnosis/services.h"
 #include "ctl/diagnosis/worst.h"
@@ -291,9 +292,9 @@ static void join_flapping(struct rows *rows)
 /* One server that all its neighbours miss, or that differs from all of them, is told of once. */
 static void join_by_far(struct rows *rows)
 {
-    static const char *const causes[] = {"server-down", "silent",   "unreached", "left",    "restarts", "stalls",
-                                         "mtu",         "settings", "cluster",   "version", NULL};
-    static const char *const far_ones[] = {"left", "restarts", "stalls", "silent", "unreached", NULL};
+    static const char *const causes[] = {"server-down", "silent", "unreached", "resting", "left",    "restarts",
+                                         "stalls",      "mtu",    "settings",  "cluster", "version", NULL};
+    static const char *const far_ones[] = {"left", "restarts", "stalls", "silent", "unreached", "resting", NULL};
     for (size_t i = 0; i < rows->count; i++) {
         struct message *f = rows->row[i];
         char names[TEXT] = "";
@@ -405,42 +406,10 @@ static void join_by_near(struct rows *rows)
 
 /* ---- Servers ----------------------------------------------------------------------------------------------------- */
 
-static struct message *finding(struct rows *rows, int severity, const char *cause, const char *server)
-{
-    struct message *m = message_open();
-    if (m == NULL) {
-        return NULL;
-    }
-    message_text(m, "server", server);
-    message_text(m, "part", "finding");
-    message_integer(m, "severity", severity);
-    message_text(m, "cause", cause);
-    rows_add(rows, m);
-    return m;
-}
-
-static void tell_unanswered(struct rows *rows, const char *server)
-{
-    struct message *m = finding(rows, WARNING, "unanswered", server);
-    if (m != NULL) {
-        finding_put(m, "text",
-                    "%s is in view, and its daemon did not answer in time: it is busy, or older than this command",
-                    server);
-        finding_put(m, "do", "on %s: cwctl doctor", server);
-    }
-}
-
 /* Findings stay; what the servers say of themselves becomes findings, or goes. */
 static void take_servers(struct rows *rows)
 {
-    size_t count = rows->count;
-    for (size_t i = 0; i < count; i++) {
-        const struct message *row = rows->row[i];
-        if (message_get_integer(row, "unanswered", 0) != 0) {
-            tell_unanswered(rows, finding_text(row, "server"));
-        }
-    }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < rows->count; i++) {
         if (!finding_is(rows->row[i], "part", "finding")) {
             findings_drop(rows, i);
         }
@@ -558,6 +527,7 @@ void diagnose(struct rows *rows)
     diagnose_versions(rows);
     diagnose_falls(rows);
     diagnose_rests(rows, rows);
+    char *missing = missing_take(rows);
     take_servers(rows);
     findings_close_ranks(rows);
     sort(rows); /* answers come in any order */
@@ -572,6 +542,10 @@ void diagnose(struct rows *rows)
     join_majority(rows);
     join_copies(rows);
     findings_close_ranks(rows);
+    if (missing != NULL) {
+        missing_tell(rows, missing);
+    }
+    free(missing);
     diagnosis_leave_asked(rows, answered);
     free(answered);
     worst_first(rows);

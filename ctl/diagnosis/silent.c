@@ -16,7 +16,7 @@ static const char *silent_of(const struct message *m)
     if (finding_is(m, "part", "finding") && finding_is(m, "cause", "server-down")) {
         return message_get_text(m, "expected", NULL);
     }
-    return message_get_integer(m, "unanswered", 0) != 0 ? message_get_text(m, "server", NULL) : NULL;
+    return message_has(m, "unanswered") || message_has(m, "unasked") ? message_get_text(m, "server", NULL) : NULL;
 }
 
 /* "/run/../NAME/0,0,0.sock" gives "/run/../NAME/SERVER.sock". False: it does not fit. */

@@ -24,8 +24,8 @@ void cmd_doctor(struct request *r)
         return;
     }
     if (all && host_count(h) == 1) {
-        static const char *const words[] = {"about", "doctor"};
-        commands_relay(r, host_server(h, scope.first), "inquiry", 2, words);
+        static const char *const words[] = {"about", "doctor", "away=1"};
+        commands_relay(r, host_server(h, scope.first), "inquiry", 3, words);
         return;
     }
     if (all) { /* the whole torus is here */

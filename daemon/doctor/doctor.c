@@ -169,7 +169,7 @@ static void tell_resting(struct doctor *d, cw_link link, const char *far)
 {
     char most[QUANTITY_TEXT];
     quantity_span_format(host_config(d->s->host)->timers.damp_max, most);
-    doctor_say(d, DOCTOR_WARNING, "unreached", link,
+    doctor_say(d, DOCTOR_WARNING, "resting", link,
                "%s lives, for it is heard, and no server reaches it yet: its links went down several times, and each "
                "rests for up to %s before it comes up",
                far, most);

@@ -403,11 +403,6 @@ static void tell_together(struct doctor *d, cw_link link, cw_links with, const c
     doctor_advise(d, "on %s: cwctl doctor", far);
 }
 
-static unsigned others(const struct reasons *r)
-{
-    return r->carrier + r->silent;
-}
-
 /* The carrier went each time: somebody may have moved plugs, which is no fault. */
 static void tell_carrier(struct doctor *d, cw_link link, const char *far, unsigned times)
 {
@@ -420,12 +415,15 @@ static void tell_carrier(struct doctor *d, cw_link link, const char *far, unsign
     doctor_do(d, "ip -s link show %s; cwctl events says when", shim.name);
 }
 
-/* The falls that no death of the neighbour explains; it may have died, too, and that is said besides. */
+/*
+ * The falls that neither a death of the neighbour nor a lost carrier explains; there may have been such, too, and that
+ * is said besides.
+ */
 static void tell_cable(struct doctor *d, cw_link link, const char *far, const struct reasons *r)
 {
     const struct ls_link_info *info = &d->info[link];
-    unsigned times = others(r), lives = r->deaths + r->fences;
-    char anew[192] = "";
+    unsigned times = r->silent, lives = r->deaths + r->fences;
+    char anew[192] = "", plugs[80] = "";
     struct shim_info shim;
     shim_info(d->s->link[link].shim, &shim);
     d->bad |= cw_links_of(link);
@@ -434,12 +432,16 @@ static void tell_cable(struct doctor *d, cw_link link, const char *far, const st
                  far, r->deaths > 0 ? "was started again (its daemon was killed or crashed)" : "",
                  r->deaths > 0 && r->fences > 0 ? " or " : "", r->fences > 0 ? "stood still" : "");
     }
+    if (r->carrier > 0) {
+        snprintf(plugs, sizeof plugs, "; %u time%s more its carrier was lost: plugs were moved, or one is loose",
+                 r->carrier, r->carrier == 1 ? "" : "s");
+    }
     bool known = lives > 0 || lived_on(info);
-    doctor_say(d, DOCTOR_WARNING, "flapping", link, "the link %s to %s went down %u time%s lately%s: %s%s%s%s",
+    doctor_say(d, DOCTOR_WARNING, "flapping", link, "the link %s to %s went down %u time%s lately%s: %s%s%s%s%s",
                quantity_link_name(link), far, times, times == 1 ? "" : "s",
                info->committed ? ", and is up now" : ", and rests now",
                known ? "the cable is bad, for " : "its cable is bad, or ", far, known ? " lived on" : " is restarting",
-               anew);
+               anew, plugs);
     doctor_do(d, "ip -s link show %s", shim.name);
 }
 
@@ -447,12 +449,12 @@ static void tell_cable(struct doctor *d, cw_link link, const char *far, const st
 static void look_at_cable(struct doctor *d, cw_link link, const char *far)
 {
     struct reasons r = reasons_of(d, cw_links_of(link));
-    if (others(&r) < flaps_told(d, link)) {
-        d->switched |= r.own >= FLAPS_TOLD ? cw_links_of(link) : CW_LINKS_NONE;
-    } else if (r.silent == 0) {
+    if (r.silent >= flaps_told(d, link)) {
+        tell_cable(d, link, far, &r);
+    } else if (r.carrier >= flaps_told(d, link)) {
         tell_carrier(d, link, far, r.carrier);
     } else {
-        tell_cable(d, link, far, &r);
+        d->switched |= r.own >= FLAPS_TOLD ? cw_links_of(link) : CW_LINKS_NONE;
     }
 }
 

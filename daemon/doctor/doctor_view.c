@@ -9,7 +9,11 @@
 #include <string.h>
 #include <time.h>
 
-enum { FAR_MOST = 16 }; /* servers that no living neighbour tells of: more need not be listed */
+enum {
+    FAR_MOST = 16,   /* servers that no living neighbour tells of: more need not be listed */
+    START_MOST = 16, /* servers to be started that are named */
+    NAMES = 130      /* bytes of a list of servers: two of them and a sentence have room in DOCTOR_TEXT */
+};
 
 bool doctor_say_left(struct doctor *d, cw_link link, cw_server server)
 {
@@ -56,9 +60,27 @@ static bool is_alone(const struct doctor *d, cw_server server)
     return true;
 }
 
+static uint32_t wanted_of(const struct torus *t)
+{
+    return t->servers / 2 + 1;
+}
+
+/* Fewer than half are in view, though this server reaches others: what counts votes stands still. */
+static bool lacks_majority(const struct doctor *d)
+{
+    const struct reach *view = ls_committed(d->ls);
+    return view->members < wanted_of(host_torus(d->s->host)) && view->members >= 2 && ls_active(d->ls);
+}
+
+static bool has_left(const struct doctor *d, cw_server server)
+{
+    return strcmp(host_state_of(d->s, server), "left") == 0;
+}
+
 /*
  * Servers that are away with all their neighbours. One of those that are in view tells of them, the first: so it is
- * told once, be all servers asked or only that one.
+ * told once, be all servers asked or only that one. Where a majority is lost, it tells of all that have left, which are
+ * to be started again.
  */
 static void look_at_far_ones(struct doctor *d)
 {
@@ -70,7 +92,7 @@ static void look_at_far_ones(struct doctor *d)
     }
     for (cw_server s = 0; s < t->servers && told < FAR_MOST; s++) {
         char far[TORUS_TEXT];
-        if (reach_has(view, s) || !is_alone(d, s)) {
+        if (reach_has(view, s) || !(is_alone(d, s) || (lacks_majority(d) && has_left(d, s)))) {
             continue;
         }
         torus_format(torus_coord(t, s), far);
@@ -86,29 +108,119 @@ static void look_at_far_ones(struct doctor *d)
     }
 }
 
-/* Fewer than half are in view, though this server reaches others: what counts votes stands still. */
+/* ---- A lost majority --------------------------------------------------------------------------------------------- */
+
+/* "0,1,1 1,0,1 and 3 more": a list that grows, and counts what it has no room for. */
+struct names {
+    char text[NAMES];
+    size_t used;
+    unsigned count, more;
+};
+
+static void add_name(struct names *n, const struct torus *t, cw_server server)
+{
+    char name[TORUS_TEXT];
+    torus_format(torus_coord(t, server), name);
+    if (n->used + strlen(name) + sizeof " and 4294967295 more" > sizeof n->text) {
+        n->more++;
+    } else {
+        n->used += (size_t)snprintf(n->text + n->used, sizeof n->text - n->used, "%s%s", n->used > 0 ? " " : "", name);
+    }
+    n->count++;
+}
+
+static const char *end_names(struct names *n)
+{
+    if (n->more > 0) {
+        snprintf(n->text + n->used, sizeof n->text - n->used, " and %u more", n->more);
+    }
+    return n->text;
+}
+
+/* Servers to be started, in this order. */
+struct start {
+    cw_server server[START_MOST];
+    unsigned count;
+};
+
+static bool is_chosen(const struct start *start, cw_server server)
+{
+    for (unsigned i = 0; i < start->count; i++) {
+        if (start->server[i] == server) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Links would lead to it once it runs: a neighbour is in view, or is to be started before it. */
+static bool is_within_reach(const struct doctor *d, const struct start *start, cw_server server)
+{
+    const struct torus *t = host_torus(d->s->host);
+    cw_links links = torus_links(t);
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        cw_server far = torus_neighbour(t, server, link);
+        if (links & cw_links_of(link) && (reach_has(ls_committed(d->ls), far) || is_chosen(start, far))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The next one. Those that have left come before those that died: nothing is wrong with them. */
+static cw_server choose(const struct doctor *d, const struct start *start)
+{
+    const uint32_t servers = host_torus(d->s->host)->servers;
+    cw_server died = servers;
+    for (cw_server s = 0; s < servers; s++) {
+        if (reach_has(ls_committed(d->ls), s) || is_chosen(start, s) || !is_within_reach(d, start, s)) {
+            continue;
+        }
+        if (has_left(d, s)) {
+            return s;
+        }
+        died = died < servers ? died : s;
+    }
+    return died;
+}
+
+/* Says what makes a majority again: so many servers, each of which has a neighbour that runs by then. */
+static void advise_to_start(struct doctor *d, uint32_t lacking)
+{
+    const struct torus *t = host_torus(d->s->host);
+    struct names names = {.used = 0};
+    struct start start = {.count = 0};
+    while (start.count < lacking && start.count < START_MOST) {
+        start.server[start.count] = choose(d, &start);
+        add_name(&names, t, start.server[start.count++]);
+    }
+    names.more = lacking - (start.count - names.more);
+    d->out->text(d->out->context, "start", end_names(&names));
+    if (lacking == 1) {
+        doctor_advise(d, "on %s: systemctl start cubewayd", names.text);
+    } else {
+        doctor_advise(d, "systemctl start cubewayd on these %u, in this order: %s", (unsigned)lacking, names.text);
+    }
+}
+
 static void look_at_majority(struct doctor *d)
 {
     const struct torus *t = host_torus(d->s->host);
     const struct reach *view = ls_committed(d->ls);
-    uint32_t wanted = t->servers / 2 + 1;
-    char names[DOCTOR_TEXT / 2] = "";
-    size_t used = 0;
-    if (view->members >= wanted || view->members < 2 || !ls_active(d->ls)) {
+    struct names left = {.used = 0}, down = {.used = 0};
+    if (!lacks_majority(d)) {
         return; /* who reaches nobody is told of that */
     }
-    for (cw_server s = 0; s < t->servers && used < sizeof names - TORUS_TEXT - 4; s++) {
-        char name[TORUS_TEXT];
+    for (cw_server s = 0; s < t->servers; s++) {
         if (!reach_has(view, s)) {
-            torus_format(torus_coord(t, s), name);
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? " " : "", name);
+            add_name(has_left(d, s) ? &left : &down, t, s);
         }
     }
     doctor_say(d, DOCTOR_GRAVE, "no-majority", CW_LINK_SELF,
-               "%u of %u servers are in view, which is no majority: the caches of kvcache stand still",
-               (unsigned)view->members, (unsigned)t->servers);
-    doctor_advise(d, "start %u of the others again (systemctl start cubewayd on %s)",
-                  (unsigned)(wanted - view->members), names);
+               "%u of %u servers are in view, which is no majority: the caches of kvcache stand still%s%s%s%s",
+               (unsigned)view->members, (unsigned)t->servers, left.count > 0 ? "; these left in order: " : "",
+               end_names(&left), down.count > 0 ? "; these are down: " : "", end_names(&down));
+    advise_to_start(d, wanted_of(t) - view->members);
 }
 
 void doctor_view(struct doctor *d)

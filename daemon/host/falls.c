@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+static const cw_span late = CW_SEC(2); /* a device reports a lost carrier that much later at most */
+
 /* The last one, while the link is not up again. */
 static struct fall *open_one(struct falls *f)
 {
@@ -15,6 +17,14 @@ void falls_note(struct falls *f, cw_time at, uint64_t life, enum falls_why why)
     const struct fall *last = falls_at(f, 0);
     if (last == NULL || last->at.ns != at.ns) {
         f->kept[f->count++ % FALLS_KEPT] = (struct fall){.at = at, .life = life, .why = why};
+    }
+}
+
+void falls_carrier(struct falls *f, cw_time at, enum falls_why why)
+{
+    struct fall *last = open_one(f);
+    if (last != NULL && last->why == FALLS_SILENT && cw_time_since(at, last->at).ns <= late.ns) {
+        last->why = why;
     }
 }
 

@@ -35,6 +35,12 @@ struct falls {
 
 /* The link went down at that time; a second word about the same time is not counted. */
 void falls_note(struct falls *f, cw_time at, uint64_t life, enum falls_why why);
+/*
+ * The medium is known to have no carrier, for that reason (not FALLS_SILENT). Devices tell of it up to a second late,
+ * when the silence was noticed long ago: a link that went down by silence a moment ago, and is not up again, went down
+ * by that.
+ */
+void falls_carrier(struct falls *f, cw_time at, enum falls_why why);
 /* It is up, with the neighbour's life of now. */
 void falls_up(struct falls *f, uint64_t life);
 /* The neighbour has left in order. */

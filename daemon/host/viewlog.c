@@ -118,6 +118,19 @@ static const char *port_name(const struct pump_server *s, cw_link link)
     return h->torus.servers != 0 ? quantity_link_name(link) : config_link_name(&h->config, h->port_of[link]);
 }
 
+/* What the medium says at this end, now that the link is down. */
+static enum falls_why why_down(const struct host_link *l)
+{
+    struct shim_info info;
+    if (l->shim == NULL || l->carrier) {
+        return FALLS_SILENT;
+    }
+    shim_info(l->shim, &info);
+    bool own = strncmp(info.state, "interface", 9) == 0 || strncmp(info.state, "the interface", 13) == 0 ||
+               strstr(info.state, "such interface") != NULL;
+    return own ? FALLS_OWN : FALLS_CARRIER;
+}
+
 void viewlog_carrier(struct pump_server *s, cw_link link)
 {
     const struct host_link *l = &s->face.link[link];
@@ -131,6 +144,9 @@ void viewlog_carrier(struct pump_server *s, cw_link link)
     events_add(h->events, h->torus.servers != 0 ? &s->face.self : NULL, "carrier",
                l->carrier ? "%s on %s: carrier is there" : "%s on %s: no carrier (%s)", port_name(s, link), info.name,
                info.state);
+    if (!l->carrier) {
+        falls_carrier(&s->viewlog.falls[link], host_now(h), why_down(l));
+    }
 }
 
 void viewlog_error(struct pump_server *s, cw_link link, int rc)
@@ -231,19 +247,6 @@ static void look_for_loss(struct pump_server *s, const char *self)
 }
 
 /* ---- How links go down ------------------------------------------------------------------------------------------- */
-
-/* What the medium says at this end, now that the link is down. */
-static enum falls_why why_down(const struct host_link *l)
-{
-    struct shim_info info;
-    if (l->shim == NULL || l->carrier) {
-        return FALLS_SILENT;
-    }
-    shim_info(l->shim, &info);
-    bool own = strncmp(info.state, "interface", 9) == 0 || strncmp(info.state, "the interface", 13) == 0 ||
-               strstr(info.state, "such interface") != NULL;
-    return own ? FALLS_OWN : FALLS_CARRIER;
-}
 
 static void look_for_falls(struct pump_server *s)
 {

@@ -42,6 +42,7 @@ struct run {
     cw_span timeout;
     cw_server next, end; /* servers that are still to be asked */
     unsigned asked, answered, open;
+    bool away; /* servers that are not in view get a row, too */
     bool rows; /* a row was told */
     struct asked slot[WINDOW];
 };
@@ -144,12 +145,13 @@ static uint64_t take_answer(struct run *run, const uint8_t *data, size_t length)
 static void leave_slot(struct asked *a, bool answered)
 {
     struct run *run = a->run;
-    if (!answered && !cw_reachable(run->inquiry->svc, a->server)) {
-        run->asked--; /* it has left or died meanwhile: its neighbours tell of it */
-    } else if (!answered) {
+    if (!answered) {
         begin_row(run);
         tell_server(run->request, "server", a->server);
         cw_request_int(run->request, "unanswered", 1);
+        if (!cw_reachable(run->inquiry->svc, a->server)) {
+            cw_request_int(run->request, "away", 1); /* its neighbours may have answered before they missed it */
+        }
     }
     run->answered += answered;
     run->open--;
@@ -232,6 +234,15 @@ static void ask(struct run *run, struct asked *a, cw_coord server)
     }
 }
 
+static void tell_unasked(struct run *run, cw_coord server)
+{
+    if (run->away) {
+        begin_row(run);
+        tell_server(run->request, "server", server);
+        cw_request_int(run->request, "unasked", 1);
+    }
+}
+
 /* Asks as many servers as there is room for, and ends the request after the last one. */
 static void go_on(struct run *run)
 {
@@ -239,6 +250,7 @@ static void go_on(struct run *run)
     for (struct asked *a; run->next < run->end && (a = free_slot(run)) != NULL;) {
         cw_coord server = cw_server_coord(s, run->next++);
         if (!cw_reachable(s, server)) {
+            tell_unasked(run, server);
             continue;
         }
         run->asked++;
@@ -253,6 +265,7 @@ static void go_on(struct run *run)
         begin_row(run);
         cw_request_int(request, "asked", run->asked);
         cw_request_int(request, "answered", run->answered);
+        cw_request_int(request, "servers", servers_of(cw_torus(s)));
         run->request = NULL;
         cw_request_done(request, 0);
     }
@@ -278,10 +291,11 @@ static int inquiry_command(cw_svc *s, void *state, cw_request *r, int argc, cons
 {
     struct inquiry *q = state;
     struct run *run = q->run;
-    uint64_t from = 0, timeout_us = 1000 * 1000;
+    uint64_t from = 0, timeout_us = 1000 * 1000, away = 0;
     const struct words_option options[] = {
         {"from", 0, UINT64_MAX, &from},
         {"timeout", 1, UINT64_C(3600) * 1000 * 1000, &timeout_us},
+        {"away", 0, 1, &away},
     };
     unsigned topic = 0;
     cw_coord only = cw_self(s);
@@ -305,7 +319,8 @@ static int inquiry_command(cw_svc *s, void *state, cw_request *r, int argc, cons
     if (run == q->run + RUNS_MAX) {
         return -EBUSY;
     }
-    *run = (struct run){.inquiry = q, .request = r, .topic = topic, .from = from, .timeout = CW_US(timeout_us)};
+    *run = (struct run){
+        .inquiry = q, .request = r, .topic = topic, .from = from, .timeout = CW_US(timeout_us), .away = away != 0};
     run->next = one ? cw_server_id(s, only) : 0;
     run->end = one ? run->next + 1 : servers_of(cw_torus(s));
     go_on(run);
@@ -321,7 +336,8 @@ static int inquiry_open(cw_svc *s, void *state)
 }
 
 static const cw_command commands[] = {
-    {"about doctor", "[SERVER] [from=N] [timeout=US]", "what is wrong with every server in view, or with that one"},
+    {"about doctor", "[SERVER] [from=N] [timeout=US] [away=1]",
+     "what is wrong with every server in view, or with that one"},
     {"about events", "[SERVER] [from=US] [timeout=US]", "what has happened on every server in view, or on that one"},
     {NULL, NULL, NULL},
 };

@@ -10,9 +10,11 @@
  *   about TOPIC [SERVER]     every server in view, or that one
  *   [from=0]                 the place in the topic from which on it is told
  *   [timeout=1000000]        us for one attempt to hear an answer; there are three attempts
+ *   [away=0]                 1: a server that is not in view has a row with "server" and "unasked" = 1
  * The rows are those of the servers, each with the fields that its daemon gives, in the order in which answers come;
- * among them, the field "server". A server that does not answer has a row with "server" and "unanswered" = 1. The last
- * row has "asked" and "answered".
+ * among them, the field "server". A server that does not answer has a row with "server" and "unanswered" = 1, and also
+ * "away" = 1 if it is out of view by then: others may have answered before they missed it. The last row has "asked",
+ * "answered", and "servers", which is how many the torus has.
  */
 #ifndef SERVICES_INQUIRY_INQUIRY_H
 #define SERVICES_INQUIRY_INQUIRY_H

@@ -163,7 +163,7 @@ class Doctor(net_kit.Case):
         self.settle()
         self.assertEqual(self.cwctl(SICK, "doctor"),
                          "nothing is wrong with 1,1,1; cwctl doctor --all asks every server\n")
-        self.assertEqual(self.cwctl(SICK, "doctor --all"), "nothing is wrong: 8 servers asked\n")
+        self.assertEqual(self.cwctl(SICK, "doctor --all"), "nothing is wrong: all 8 servers answered\n")
         self.events_and_drain()
 
     def events_and_drain(self):
@@ -191,7 +191,7 @@ class Doctor(net_kit.Case):
         self.expect(HERE, "doctor --all", left, show="1,1,1 was drained, or ended by systemctl")
         text = self.cwctl(HERE, "doctor --all")
         self.assertRegex(text, r"^note     1,1,1\n    1,1,1 left in order at .*\n    do: on 1,1,1: systemctl start "
-                               r"cubewayd\n\nnothing is wrong, 1 note; 7 of 7 servers answered\n$")
+                               r"cubewayd\n\nnothing is wrong, 1 note; 7 of 8 servers answered\n$")
         servers = [json.loads(row) for row in self.cwctl(HERE, "--json servers").splitlines()]
         states = {row["server"]: row["state"] for row in servers}
         self.assertEqual(states, {name(place): "left" if place == SICK else "up" for place in PLACES})
@@ -220,7 +220,7 @@ class Doctor(net_kit.Case):
         self.expect(HERE, "doctor --all", down, show="1,1,1 is switched off")
         text = self.cwctl(HERE, "doctor --all", code=1)
         self.assertRegex(text, r"^broken   1,1,1\n    1,1,1 is down: .*\n    do: on 1,1,1: systemctl status cubewayd\n"
-                               r"\n1 finding, worst first; 7 of 7 servers answered\n$")
+                               r"\n1 finding, worst first; 7 of 8 servers answered\n$")
         self.assertRegex(self.cwctl(HERE, "events"), r"view +1,1,1 is down\n")
 
     def cwctl_until(self, place, line, pattern):
@@ -275,9 +275,11 @@ class Doctor(net_kit.Case):
             self.daemons[HERE].wait_for(f"count={len(self.daemons)} of=8", at)
         rows = [row for row in self.findings(HERE, "doctor --all") if row["cause"] != "left"]
         self.assertEqual([row["cause"] for row in rows], ["no-majority"])
-        self.assertEqual(rows[0]["do"], "start 1 of the others again (systemctl start cubewayd on "
-                                        "0,1,1 1,0,1 1,1,0 1,1,1)")
+        self.assertEqual(rows[0]["do"], "on 0,1,1: systemctl start cubewayd")  # 1,1,1 has no neighbour that runs
         self.show("1,1,1, 1,1,0, 1,0,1 and 0,1,1 have left", rows[0])
+        left = {row["expected"] for row in self.findings(HERE, "doctor") if row["cause"] == "left"}
+        self.assertEqual(left, {"1,1,1", "1,1,0", "1,0,1", "0,1,1"})
+        self.assertIn("the cluster", self.cwctl(HERE, "doctor", code=1))
         self.assertIn("no: the caches of kvcache stand still", self.cwctl(HERE, "status"))
 
     def test_mtu_from_the_start(self):
@@ -397,7 +399,13 @@ class Doctor(net_kit.Case):
         at = len(self.daemons[HERE].log())
         self.start(SICK)
         self.daemons[HERE].wait_for("count=8 of=8", at)
-        self.expect(HERE, "doctor --all", (PATIENT, "carrier-lost", "lost its carrier 2 times", "ip -s link"))
+        lost = (PATIENT, "carrier-lost", "lost its carrier 2 times", "ip -s link")
+        self.expect(HERE, "doctor --all", lost)
+        self.daemons.pop(SICK).kill()  # which is not the cable's fault either
+        self.cwctl_until(HERE, "servers", r"\n1,1,1 +down *\n")
+        self.start(SICK)
+        self.cwctl_until(HERE, "servers", r"\n1,1,1 +up ")
+        self.expect(HERE, "doctor --all", lost)
 
     def test_flapping_cable(self):
         """It loses so much that the link goes down again and again."""

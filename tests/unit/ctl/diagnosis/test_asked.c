@@ -55,7 +55,7 @@ END_TEST
 
 START_TEST(its_own_word)
 {
-    static const char *const follows[] = {"silent", "unreached", "half", "flapping"};
+    static const char *const follows[] = {"silent", "unreached", "resting", "half", "flapping"};
     const struct message *odd = add("finding", "cable", "0,0,2", "1,0,2"),
                          *other = add("finding", "half", "0,0,2", "2,0,2");
     const struct message *unanswered = add("finding", "unanswered", "1,0,2", "");

@@ -312,16 +312,18 @@ START_TEST(a_neighbour_that_begins_anew)
 }
 END_TEST
 
-/* The cable was pulled, and lost the link once more; besides, the neighbour was killed: both are said. */
+/* The cable lost the link twice, and was pulled; besides, the neighbour was killed: all of it is said. */
 START_TEST(a_cable_and_a_restart)
 {
     struct doctor d = begin(cube);
-    fall_once(&d, CW_LINK_XM, 0, LIFE, LIFE, FALLS_CARRIER);
+    fall_once(&d, CW_LINK_XM, 0, LIFE, LIFE, FALLS_SILENT);
+    fall_once(&d, CW_LINK_XM, 400, LIFE, LIFE, FALLS_CARRIER);
     fall_once(&d, CW_LINK_XM, 900, LIFE, LIFE, FALLS_SILENT);
     fall_once(&d, CW_LINK_XM, 1800, LIFE, 2 * (uint64_t)FENCED, FALLS_SILENT);
     ck_assert_uint_eq(look(&d), 1);
     expect("the link -x to 2,0,0 went down 2 times lately, and is up now: the cable is bad, for 2,0,0 lived on; "
-           "besides, it went down 1 time because 2,0,0 was started again (its daemon was killed or crashed)");
+           "besides, it went down 1 time because 2,0,0 was started again (its daemon was killed or crashed); "
+           "1 time more its carrier was lost: plugs were moved, or one is loose");
     d = begin(cube);
     fall_once(&d, CW_LINK_XM, 0, LIFE, LIFE, FALLS_CARRIER);
     fall_once(&d, CW_LINK_XM, 1800, LIFE, 2 * (uint64_t)FENCED, FALLS_SILENT);
@@ -435,7 +437,7 @@ START_TEST(a_goodbye_is_no_crash)
     expect("memory (+x) lost its carrier 2 times lately, and has it now: plugs were moved, or the interface at 1,0,0");
     d = begin(cube);
     fall_once(&d, CW_LINK_XP, 0, LIFE, LIFE, FALLS_SILENT);
-    fall_once(&d, CW_LINK_XP, 900, LIFE, 0, FALLS_CARRIER); /* off, and the neighbour left meanwhile */
+    fall_once(&d, CW_LINK_XP, 900, LIFE, 0, FALLS_SILENT); /* and the neighbour left meanwhile */
     falls_left(&host_pump_server(d.s)->viewlog.falls[CW_LINK_XP]);
     falls_up(&host_pump_server(d.s)->viewlog.falls[CW_LINK_XP], FENCED);
     d.info[CW_LINK_XP].heard.incarnation = FENCED;
@@ -457,6 +459,18 @@ START_TEST(what_somebody_switched)
     expect("severity=4 cause=switched-off");
     expect("interfaces of this server were switched off, taken out or changed lately, and are well now: memory (+x) "
            "links_off=+x");
+}
+END_TEST
+
+/* Plugs were moved, and once nothing was heard besides: that is no bad cable before it happens again. */
+START_TEST(a_lost_carrier_is_no_bad_cable)
+{
+    struct doctor d = begin(cube);
+    fall_once(&d, CW_LINK_XP, 0, LIFE, LIFE, FALLS_CARRIER);
+    fall_once(&d, CW_LINK_XP, 900, LIFE, LIFE, FALLS_CARRIER);
+    fall_once(&d, CW_LINK_XP, 1800, LIFE, LIFE, FALLS_SILENT);
+    ck_assert_uint_eq(look(&d), 0);
+    expect("severity=4 cause=carrier-lost link=+x");
 }
 END_TEST
 
@@ -496,5 +510,6 @@ static const struct suite_test tests[] = {
     SUITE_TEST(a_death_is_counted_once),
     SUITE_TEST(a_goodbye_is_no_crash),
     SUITE_TEST(what_somebody_switched),
+    SUITE_TEST(a_lost_carrier_is_no_bad_cable),
 };
 SUITE_MAIN("doctor_flaps", tests)

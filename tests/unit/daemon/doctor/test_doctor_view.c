@@ -70,10 +70,38 @@ START_TEST(no_majority)
     }
     look(h, 0);
     ck_assert_ptr_nonnull(rows_said_find(&said, "severity=1 cause=no-majority text=4 of 9 servers are in view"));
-    ck_assert_ptr_nonnull(rows_said_find(&said, "do=start 1 of the others again (systemctl start cubewayd on "));
+    ck_assert_ptr_nonnull(rows_said_find(&said, "; these are down: 1,0,0 1,1,0 1,2,0 2,0,0 2,1,0"));
+    ck_assert_ptr_nonnull(rows_said_find(&said, "start=1,0,0 do=on 1,0,0: systemctl start cubewayd"));
     host_close(h);
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(who_is_away_with_its_neighbours), SUITE_TEST(no_majority)};
+/* Whom to start: somebody with a neighbour that runs, or that is to be started before; first those that have left. */
+START_TEST(advice_can_be_followed)
+{
+    struct host *h = town_open("torus { dims = 4x4x1; coordinate = all }");
+    town_settle(h, 16);
+    ls_leave(node_linkstate(host_server(h, 12)->node), host_now(h)); /* 3,0,0, a neighbour of 0,0,0 */
+    for (unsigned i = 0; i < 2000 && town_reach(h, 0) != 15; i++) {
+        turn(h, 1);
+    }
+    for (unsigned i = 2; i < 16; i++) {
+        if (i != 12) {
+            ck_assert_int_eq(host_fail(host_server(h, i)), 0);
+        }
+    }
+    for (unsigned i = 0; i < 2000 && town_reach(h, 0) != 2; i++) {
+        turn(h, 1);
+    }
+    look(h, 0);
+    ck_assert_ptr_nonnull(rows_said_find(&said, "; these left in order: 3,0,0; these are down: 0,2,0"));
+    const char *row = rows_said_find(&said, "do=systemctl start cubewayd on these 7, in this order: 3,0,0 0,2,0 ");
+    ck_assert_ptr_nonnull(row);
+    ck_assert_ptr_null(strstr(row, "more"));
+    host_close(h);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(who_is_away_with_its_neighbours), SUITE_TEST(no_majority),
+                                          SUITE_TEST(advice_can_be_followed)};
 SUITE_MAIN("doctor_view", tests)

@@ -46,5 +46,26 @@ START_TEST(what_came_after)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(each_is_counted_once), SUITE_TEST(what_came_after)};
+/* Devices tell of a lost carrier after the silence. What is no longer down, or fell long ago, stays as it was noted. */
+START_TEST(a_carrier_that_is_told_late)
+{
+    struct falls f = {.count = 0};
+    falls_carrier(&f, at(5), FALLS_CARRIER);
+    ck_assert_uint_eq(f.count, 0);
+    falls_note(&f, at(5), 7, FALLS_SILENT);
+    falls_carrier(&f, at(3000), FALLS_CARRIER);
+    ck_assert_int_eq(falls_at(&f, 0)->why, FALLS_SILENT);
+    falls_carrier(&f, at(1000), FALLS_CARRIER);
+    ck_assert_int_eq(falls_at(&f, 0)->why, FALLS_CARRIER);
+    falls_carrier(&f, at(1001), FALLS_OWN);
+    ck_assert_int_eq(falls_at(&f, 0)->why, FALLS_CARRIER);
+    falls_note(&f, at(2000), 7, FALLS_SILENT);
+    falls_up(&f, 7);
+    falls_carrier(&f, at(2001), FALLS_CARRIER);
+    ck_assert_int_eq(falls_at(&f, 0)->why, FALLS_SILENT);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(each_is_counted_once), SUITE_TEST(what_came_after),
+                                          SUITE_TEST(a_carrier_that_is_told_late)};
 SUITE_MAIN("falls", tests)

@@ -140,6 +140,9 @@ static void show_run(const struct call *call, const struct rows *rows)
     } else if (strcmp(message_get_text(end, "to", ""), "all") == 0) {
         fprintf(call->out, "; %" PRId64 " servers have it", have);
     }
+    if (message_has(end, "stood_in")) {
+        fprintf(call->out, "; stood in for from copies: %s", message_get_text(end, "stood_in", ""));
+    }
     if (message_has(end, "cancelled_late")) {
         fprintf(call->out, "; the cancel came too late");
     }

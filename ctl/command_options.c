@@ -59,6 +59,8 @@ static const struct arguments_option options[] = {
     {"from", ARGUMENTS_TEXT, NULL, false, "NAME", "the file of each server, below the data folder there"},
     {"of", ARGUMENTS_TEXT, NULL, true, "SERVER", "a server whose vector is counted; may be given again (all servers)"},
     {"without", ARGUMENTS_FLAG, NULL, false, "", "when servers die, go on without them, and name them"},
+    {"copies", ARGUMENTS_TEXT, NULL, false, "NAME",
+     "when a server dies, others read their copy of its file: NAME, with the server for %, as copies/%"},
     {"order", ARGUMENTS_TEXT, NULL, false, "any|fixed", "fixed: the same bits in every run, and slower (any)"},
     {"limit", ARGUMENTS_SPAN, NULL, false, "TIME", "fail when nothing has moved for so long (30s)"},
     {"bytes", ARGUMENTS_NUMBER, NULL, false, "N", "how long each vector is, as 50M (10M)"},

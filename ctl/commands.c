@@ -453,7 +453,7 @@ static const struct command table[] = {
      "reason; 1 there is no result.",
      "  cwctl aggregate words --from access.log --to 0,0,0:words.txt --top 100\n"
      "  cwctl aggregate words --from access.log --to -",
-     "from to top of without limit", 0, 0, NULL, NULL, NULL, run_aggregate_words},
+     "from to top of copies without limit", 0, 0, NULL, NULL, NULL, run_aggregate_words},
     {"aggregate run", "[FILE] --from NAME|feed:FEED --to SERVER:NAME|each:NAME|all:NAME|-",
      "sort and combine the records in a file of each server",
      "As aggregate words, with a mapper that makes keys and values of the file, and a combination of values. With "
@@ -463,7 +463,7 @@ static const struct command table[] = {
      "  cwctl aggregate run --map field:1 --from access.log --to 0,0,0:clients --top 10\n"
      "  cwctl aggregate run --map kv --combine max --from peaks.tsv --to each:peaks.tsv --without\n"
      "  cwctl aggregate run clients.run",
-     "from to map combine top partitions path of without limit", 0, 1, NULL, NULL, NULL, run_aggregate_run},
+     "from to map combine top partitions path of copies without limit", 0, 1, NULL, NULL, NULL, run_aggregate_run},
     {"aggregate feed", "FEED", "standard input becomes the input of a run",
      "For a run --from feed:FEED, which takes what is fed at each server that it is of: in its own time, so the "
      "program before the pipe waits when the run does. Records of any length; the daemon holds 36 KiB of them. It "

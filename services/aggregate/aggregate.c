@@ -240,7 +240,7 @@ static const cw_command commands[] = {
      "Add vectors that every server can compute, and compare the sum with what it must be."},
     {"run",
      "from=FILE|feed:NAME to=SERVER:FILE..|each:FILE|all:FILE|- [map=MAPPER] [combine=COMBINE] [top=N] [partitions=N] "
-     "[of=SERVER].. [without=1] [limit_ms=N]",
+     "[of=SERVER].. [copies=NAME] [without=1] [limit_ms=N]",
      "Sort and combine the records in a file of each server: into one file, or a part on each of several."},
     {"feed", "NAME keep_ms=N data=BASE64 feeder=N at=N [end=1]",
      "The next piece of what a program of this server hands in for a run from=feed:NAME."},

@@ -9,7 +9,7 @@
 #include "services/aggregate/order/host.h"
 #include "services/aggregate/sorted/host.h"
 
-enum { STREAM_DISK_FILES = 16, STREAM_DISK_NAME = 32 };
+enum { STREAM_DISK_FILES = 160, STREAM_DISK_NAME = 32 };
 
 struct stream_blob {
     char name[STREAM_DISK_NAME]; /* "": none */

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_MOST = 64, REASON = 200, TEXT_ROW = 36 * 1024 };
+enum { ROWS_MOST = 64, REASON = 200, HEIRS = 400, TEXT_ROW = 36 * 1024 };
 
 /* ---- Sentences --------------------------------------------------------------------------------------------------- */
 
@@ -43,11 +43,28 @@ static void row_server(const struct lead *l, cw_server s, const char *state, int
     cw_request_text(r, "reason", why);
 }
 
+/* The server is gone, and nobody stands in for it. */
+static int refuse_heirless(cw_request *r, const struct lead *l, const char *name)
+{
+    char unlike[TORUS_TEXT + 64] = "", server[TORUS_TEXT];
+    if (l->unlike != CW_SERVER_NONE) {
+        torus_format(torus_coord(&l->st->torus, l->unlike), server);
+        snprintf(unlike, sizeof unlike, "; what server %s has there is another file", server);
+    }
+    return refuse_with(r, -ECONNRESET,
+                       "the run failed: server %s has died, restarted or left, and nobody in view has "
+                       "the copy of its input (%s)%s",
+                       name, l->copies, unlike);
+}
+
 static int refuse_inputs(cw_request *r, const struct lead *l)
 {
     const struct refusal *f = &l->refusal[0];
     char name[TORUS_TEXT] = "", why[REASON], others[32] = "";
     torus_format(torus_coord(&l->st->torus, f->server), name);
+    if (f->status == -ECONNRESET && l->copies[0] != '\0' && !f->writing) {
+        return refuse_heirless(r, l, name);
+    }
     reason(why, f);
     if (l->refusals > 1) {
         snprintf(others, sizeof others, "; and %u others", l->refusals - 1);
@@ -72,6 +89,9 @@ static int refuse_failed(cw_request *r, const struct lead *l)
     torus_format(torus_coord(torus, l->who), name);
     if (l->at_root) {
         return refuse_with(r, l->status, "server %s, which is to write the result: %s", name, muster_reason(l->status));
+    }
+    if (l->copies[0] != '\0' && l->status == -ECONNRESET) {
+        return refuse_heirless(r, l, name);
     }
     bool hint = l->status == -ECONNRESET && (l->wish.flags & LETTER_WITHOUT) == 0;
     return refuse_with(r, l->status, "the run failed: server %s: %s%s", name, muster_reason(l->status),
@@ -116,6 +136,11 @@ static void row_end(const struct lead *l, bool well)
     cw_request_text(r, "path", l->direct ? "direct" : "trees");
     if (l->to != LEAD_TO_CALLER) {
         cw_request_int(r, "with_result", well ? with_result(l) : 0);
+    }
+    char heirs[HEIRS];
+    heir_text(l, heirs, sizeof heirs);
+    if (heirs[0] != '\0') {
+        cw_request_text(r, "stood_in", heirs);
     }
     cw_request_int(r, "attempts", l->attempts + attempts);
     cw_request_int(r, "took_ns", cw_time_since(cw_now(st->s), l->began).ns);
@@ -218,8 +243,8 @@ int asker_take(struct stream *st, cw_request *r, uint32_t number)
 
 /* ---- Words ------------------------------------------------------------------------------------------------------- */
 
-static const char usage[] = "expected: run from=FILE to=SERVER:FILE|each:FILE|all:FILE|- [map=] [combine=] [top=] "
-                            "[path=] [partitions=] [of=SERVER].. [without=1] [limit_ms=]";
+static const char usage[] = "expected: run from=FILE to=SERVER:FILE|each:FILE|all:FILE|- [map= combine= top= path= "
+                            "partitions= copies= limit_ms=] [of=SERVER].. [without=1]";
 
 static int read_name(cw_request *r, const char *option, const char *name, char out[static LETTER_NAME_MOST + 1])
 {
@@ -242,6 +267,21 @@ static int read_from(cw_request *r, const char *value, struct wish *w)
                               TALLIES_NAME, feed);
     }
     return read_name(r, "from", value, w->from);
+}
+
+/* The name that copies of inputs have at other servers: with the server whose input it is in place of each mark. */
+static int read_copies(cw_request *r, const char *value, struct lead *l)
+{
+    size_t marks = 0, length = strlen(value);
+    for (const char *c = value; *c != '\0'; c++) {
+        marks += *c == HEIR_MARK;
+    }
+    if (marks == 0 || length + marks * (TORUS_TEXT - 1) > LETTER_NAME_MOST) {
+        return refuse_request(
+            r, "copies: a name with %c in place of the server whose file it is a copy of, as copies/%c; not '%.60s'",
+            HEIR_MARK, HEIR_MARK, value);
+    }
+    return read_name(r, "copies", value, l->copies);
 }
 
 static int read_server_of(const struct stream *st, cw_request *r, const char *word, size_t length, cw_server *out)
@@ -361,6 +401,9 @@ static int read_word(const struct stream *st, cw_request *r, const char *word, s
     if ((value = words_value(word, "to")) != NULL) {
         return read_to(st, r, value, l);
     }
+    if ((value = words_value(word, "copies")) != NULL) {
+        return read_copies(r, value, l);
+    }
     if ((value = words_value(word, "map")) != NULL) {
         return read_mapper(r, value, w);
     }
@@ -423,6 +466,9 @@ static int read_words(const struct stream *st, cw_request *r, int argc, const ch
     }
     if (rc == 0 && whole && (l->wish.from[0] == '\0' || l->wish.to[0] == '\0')) {
         return refuse_request(r, "%s", usage);
+    }
+    if (rc == 0 && whole && l->copies[0] != '\0' && intake_name_of(l->wish.from) != NULL) {
+        return refuse_request(r, "copies are of files: of what a program feeds there are none");
     }
     if (rc == 0 && l->wish.top > 0 && (l->to == LEAD_TO_EACH || stream_count_of(st, l->writers) > 1)) {
         return refuse_request(r, "top is of one result: to=SERVER:FILE, all:FILE or -");

@@ -120,6 +120,14 @@ static bool open_child(struct flow *f, cw_server child)
     return in->bytes != NULL;
 }
 
+static bool open_own(struct flow *f, struct task *own)
+{
+    struct input *in = &f->input[f->inputs++];
+    in->child = CW_SERVER_NONE;
+    in->source = source_open(own, f->partition, source_ready, f);
+    return in->source != NULL;
+}
+
 /* The children in the tree; at the root of a run without trees all other contributors. */
 static bool open_inputs(struct flow *f)
 {
@@ -132,11 +140,11 @@ static bool open_inputs(struct flow *f)
     for (cw_server s = 0; s < torus->servers && j->senders != NULL; s++) {
         good = (!trees_set_has(j->senders, s) || open_child(f, s)) && good;
     }
-    for (unsigned times = STREAM_MUTANT(OWN_TWICE) && j->attempt > 1 ? 2 : 1; j->own != NULL && times > 0; times--) {
-        struct input *in = &f->input[f->inputs++];
-        in->child = CW_SERVER_NONE;
-        in->source = source_open(j->own, f->partition, source_ready, f);
-        good = good && in->source != NULL;
+    for (unsigned i = 0; i < j->owns; i++) {
+        good = open_own(f, j->own[i]) && good;
+    }
+    if (STREAM_MUTANT(OWN_TWICE) && j->attempt > 1 && j->owns > 0) {
+        good = open_own(f, j->own[0]) && good;
     }
     return good && f->inputs > 0;
 }

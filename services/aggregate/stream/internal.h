@@ -8,6 +8,7 @@
  *     lead.c       there too: the lead of a run: rounds, the roots, their names, the end
  *     path.c       over trees, or past them: what is faster
  *     muster.c     there too: the contributors that prepare their inputs
+ *     heir.c       there too: who reads a copy of the input of a server that is gone
  *     collector.c  at a root: attempts, partitions dealt to trees, the end
  *     result.c     at a root: what is whole of the result, and the file
  *     copy.c       a result that goes to others, too: at its root, and where it is written as well
@@ -111,11 +112,13 @@ struct sharing;
 
 /* ---- A contributor's input --------------------------------------------------------------------------------------- */
 
-struct task *task_find(const struct stream *st, const struct run_name *run);
+/* A run's tasks at this server, one after the other: the first (after NULL), and the next ones. NULL: no more. */
+struct task *task_next(const struct stream *st, const struct run_name *run, const struct task *after);
 /*
- * PREPARE has come: reads and sorts the input, and answers `reply` when that has ended; at once where nothing is to be
- * contributed, but only written. 0, or the status for the lead: -EEXIST, -ENOBUFS, -EOPNOTSUPP (no folder is set),
- * -EBUSY (another result will have that name), -EINVAL, -ENOMEM.
+ * PREPARE has come: reads and sorts the input, its own or its copy of another server's, and answers `reply` when that
+ * has ended; at once where nothing is to be contributed, but only written. It answers -EILSEQ when the copy is another
+ * file than was read before. 0, or the status for the lead: -EEXIST, -ENOBUFS, -EOPNOTSUPP (no folder is set), -EBUSY
+ * (another result will have that name), -EINVAL, -ENOMEM.
  */
 CW_MUST_CHECK int task_begin(struct stream *st, const struct letter *l, const struct transport_reply_to *reply);
 bool task_is_ready(const struct task *t);
@@ -190,7 +193,8 @@ struct junction {
     struct list flows;            /* struct flow, by its first member */
     unsigned open[CW_LINK_COUNT]; /* flows of a tree */
     uint64_t *opened;             /* partitions that were opened here in this attempt, a bit each */
-    struct task *own;             /* NULL: this server contributes nothing */
+    struct task **own;            /* this server's own tasks, and those of servers that it stands in for */
+    unsigned owns;                /* 0: it contributes nothing */
     struct collector *collector;  /* NULL: this server is not the root */
     char combine[LETTER_WORD_MOST + 1];
     uint64_t cost;
@@ -418,9 +422,15 @@ struct lead {
      * answered.
      */
     uint64_t *members, *counted, *writers, *bare, *silent;
-    int64_t *asked; /* by server: the transport's request of a preparation, or of a name; 0: none */
+    uint64_t *gone; /* who was lost once: it is asked for nothing any more, also when it is back */
+    int64_t *asked; /* by whose input it is: the transport's request of a preparation; by server: of a name; 0: none */
+    cw_server *by;  /* by whose input it is: who brings it, or is asked for it: that server, or its heir */
     int *why;       /* by server that is not counted any more: the errno; 0: it is gone */
     uint64_t *records;
+    uint64_t *digest; /* of each input; 0: nobody has read it so far */
+    cw_server unlike; /* who had another file for a copy; CW_SERVER_NONE: nobody */
+    char copies[LETTER_NAME_MOST +
+                1]; /* the name of copies, with HEIR_MARK for the server whose input it is; "": none */
     unsigned awaited;
     uint64_t bytes; /* of all inputs */
     enum lead_path path;
@@ -463,10 +473,32 @@ void muster_begin(struct lead *l);
 void muster_down(struct lead *l, cw_server server);
 /* What servers were asked for is not waited for any more. */
 void muster_forget(struct lead *l);
+/* Asks l->by[of] for the input of that server, under the name `from`. < 0: it was not asked. */
+CW_MUST_CHECK int muster_ask(struct lead *l, cw_server of, const char *from);
 void muster_refuse(struct lead *l, cw_server server, int status, uint64_t line, bool writing);
 bool muster_is_gone(int status);
 /* Why a server could not do its part of a run, as a sentence without a full stop. Static. */
 const char *muster_reason(int status);
+
+/* ---- Heirs ------------------------------------------------------------------------------------------------------- */
+
+#define HEIR_MARK '%'
+
+/*
+ * Asks the next server for its copy of the input of `of`: the nearest ones first, each once. False: nobody is left, or
+ * the run has no copies.
+ */
+CW_MUST_CHECK bool heir_ask(struct lead *l, cw_server of);
+/*
+ * A server is lost for good: it contributes nothing any more, neither its own input nor that of others, and writes
+ * nothing. Others are asked for copies. False: the run cannot go on, since the input of *whose is lost, or (*writing)
+ * its part of the result.
+ */
+CW_MUST_CHECK bool heir_lose(struct lead *l, cw_server server, cw_server *whose, bool *writing);
+/* The servers that bring the inputs of all that are counted. */
+void heir_set(const struct lead *l, uint64_t *set);
+/* "1,0,0 by 2,0,0 ..": who stands in for whom, as many as fit. */
+void heir_text(const struct lead *l, char *out, size_t room);
 
 /* ---- Words ------------------------------------------------------------------------------------------------------- */
 

@@ -47,17 +47,18 @@ void junction_free(struct junction *j)
     st->memory -= j->cost;
     free(j->opened);
     free(j->senders);
+    free(j->own);
     free(j);
 }
 
 unsigned junction_inputs(const struct junction *j, cw_link tree)
 {
-    unsigned n = (unsigned)__builtin_popcount(j->plan.tree[tree].children) + 1;
+    unsigned n = (unsigned)__builtin_popcount(j->plan.tree[tree].children) + j->owns;
     return n + (j->senders != NULL ? stream_count_of(j->st, j->senders) : 0);
 }
 
 /* Is the announcement possible, and has this server the input that it is to contribute? */
-static int check(struct stream *st, const struct letter *l, struct task **own)
+static int check(struct stream *st, const struct letter *l)
 {
     bool member = trees_set_has(l->members, st->self);
     if (l->servers != st->torus.servers || l->open > (l->direct ? STREAM_OPEN_DIRECT : STREAM_OPEN) ||
@@ -65,8 +66,32 @@ static int check(struct stream *st, const struct letter *l, struct task **own)
         trees_set_has(l->others, st->self)) {
         return -EPROTO;
     }
-    *own = member ? task_find(st, &l->lead) : NULL;
-    return member && (*own == NULL || !task_is_ready(*own)) ? -ESTALE : 0;
+    bool ready = task_next(st, &l->lead, NULL) != NULL;
+    for (const struct task *t = NULL; member && (t = task_next(st, &l->lead, t)) != NULL;) {
+        ready = ready && task_is_ready(t);
+    }
+    return member && !ready ? -ESTALE : 0;
+}
+
+/* The tasks of this server do not change any more in an attempt (aggregate rule 31). */
+static int take_own(struct junction *j, const struct letter *l)
+{
+    unsigned n = 0;
+    for (const struct task *t = NULL; (t = task_next(j->st, &l->lead, t)) != NULL;) {
+        n++;
+    }
+    if (!trees_set_has(l->members, j->st->self) || n == 0) {
+        return 0;
+    }
+    j->own = calloc(n, sizeof(struct task *));
+    if (j->own == NULL) {
+        return -ENOMEM;
+    }
+    for (struct task *t = NULL; (t = task_next(j->st, &l->lead, t)) != NULL;) {
+        j->own[j->owns++] = t;
+    }
+    j->owns = STREAM_MUTANT(HEIR_FORGETS) ? 1 : j->owns;
+    return 0;
 }
 
 /*
@@ -125,9 +150,8 @@ static int plan(struct junction *j, const struct letter *l)
 
 int junction_begin(struct stream *st, const struct letter *l, struct collector *collector)
 {
-    struct task *own;
     struct junction *before = junction_find(st, &l->run);
-    int rc = check(st, l, &own);
+    int rc = check(st, l);
     rc = rc < 0 ? rc : before != NULL && before->attempt >= l->attempt ? -ESTALE : 0;
     if (rc < 0) {
         return rc;
@@ -151,14 +175,14 @@ int junction_begin(struct stream *st, const struct letter *l, struct collector *
     j->each = l->each;
     j->open_most = l->open;
     j->direct = l->direct;
-    j->own = own;
     j->collector = collector;
     j->asked = cw_now(st->s);
     snprintf(j->combine, sizeof j->combine, "%s", l->wish.combine);
     list_init(&j->flows);
     list_push_back(&st->junctions, &j->link);
     st->junction_count++;
-    rc = plan(j, l);
+    rc = take_own(j, l);
+    rc = rc < 0 ? rc : plan(j, l);
     rc = rc < 0 ? rc : reserve(j);
     if (rc < 0) {
         junction_free(j);

@@ -45,20 +45,24 @@ struct lead *lead_of_number(const struct stream *st, uint32_t number)
 
 struct lead *lead_make(struct stream *st)
 {
-    enum { SETS = 5 };
+    enum { SETS = 6 };
     size_t words = stream_words(st);
     struct lead *l = calloc(1, sizeof *l);
     uint64_t *sets = calloc(SETS * words, sizeof *sets);
     int64_t *asked = calloc(st->torus.servers, sizeof *asked);
     int *why = calloc(st->torus.servers, sizeof *why);
-    uint64_t *records = calloc(st->torus.servers, sizeof *records);
+    uint64_t *records = calloc(st->torus.servers, sizeof *records), *digest = calloc(st->torus.servers, sizeof *digest);
+    cw_server *by = calloc(st->torus.servers, sizeof *by);
     struct lead_part *part = calloc(st->torus.servers, sizeof *part);
-    if (l == NULL || sets == NULL || asked == NULL || why == NULL || records == NULL || part == NULL) {
+    bool all = asked != NULL && why != NULL && records != NULL && digest != NULL && by != NULL && part != NULL;
+    if (l == NULL || sets == NULL || !all) {
         free(l);
         free(sets);
         free(asked);
         free(why);
         free(records);
+        free(digest);
+        free(by);
         free(part);
         return NULL;
     }
@@ -68,11 +72,17 @@ struct lead *lead_make(struct stream *st)
     l->writers = sets + 2 * words;
     l->bare = sets + 3 * words;
     l->silent = sets + 4 * words;
+    l->gone = sets + 5 * words;
     l->asked = asked;
     l->why = why;
     l->records = records;
+    l->digest = digest;
+    l->by = by;
+    for (cw_server s = 0; s < st->torus.servers; s++) {
+        by[s] = s;
+    }
     l->part = part;
-    l->who = CW_SERVER_NONE;
+    l->who = l->unlike = CW_SERVER_NONE;
     return l;
 }
 
@@ -86,6 +96,8 @@ void lead_free(struct lead *l)
     free(l->asked);
     free(l->why);
     free(l->records);
+    free(l->digest);
+    free(l->by);
     free(l->part);
     free(l->keys);
     free(l);
@@ -111,8 +123,11 @@ static void tell_all(struct lead *l, uint32_t round)
 {
     struct stream *st = l->st;
     const struct letter end = {.kind = LETTER_END, .run = l->run, .attempt = round};
+    uint64_t heirs[MESSAGE_SET_WORDS];
+    heir_set(l, heirs);
     for (cw_server s = 0; s < st->torus.servers; s++) {
-        bool knows = trees_set_has(l->writers, s) || (round == 0 && trees_set_has(l->members, s));
+        bool tasks = trees_set_has(l->members, s) || trees_set_has(heirs, s);
+        bool knows = trees_set_has(l->writers, s) || (round == 0 && tasks);
         if (s != st->self && knows && stream_sees(st, s)) {
             (void)stream_say(st, s, &end);
         }
@@ -257,20 +272,14 @@ static void begin_round(struct lead *l);
 /* A server is gone. True: the run goes on without. */
 static bool lose(struct lead *l, int status, cw_server server, bool at_root)
 {
-    struct stream *st = l->st;
-    bool writer = trees_set_has(l->writers, server);
-    if ((l->wish.flags & LETTER_WITHOUT) == 0) {
-        lead_fail(l, status, server, at_root);
+    cw_server whose;
+    bool writing, tolerant = (l->wish.flags & LETTER_WITHOUT) != 0 || l->copies[0] != '\0';
+    if (!heir_lose(l, server, &whose, &writing)) {
+        lead_fail(l, status, whose, tolerant ? writing : at_root);
         return false;
     }
-    trees_set_remove(l->counted, server);
-    if (writer) {
-        trees_set_remove(l->writers, server);
-        trees_set_add(l->bare, server);
-    }
-    if (stream_first(st, l->counted) == CW_SERVER_NONE ||
-        (stream_first(st, l->writers) == CW_SERVER_NONE && l->to != LEAD_TO_CALLER)) {
-        lead_fail(l, status, server, writer);
+    if (stream_first(l->st, l->counted) == CW_SERVER_NONE) {
+        lead_fail(l, status, server, writing);
         return false;
     }
     return true;
@@ -287,7 +296,8 @@ static void lose_in_round(struct lead *l, int status, cw_server server, bool at_
         tell_all(l, l->round);
     }
     l->attempts += attempts > 0 ? attempts : 1;
-    begin_round(l);
+    l->state = LEAD_PREPARES; /* the next round begins when all heirs are ready; there may be none */
+    stream_soon(l->st);
 }
 
 static struct lead_part *part_of(struct lead *l, cw_server root)
@@ -359,7 +369,7 @@ static void order(struct lead *l, struct lead_part *p)
     letter.bytes = l->bytes;
     letter.wish.flags |= l->direct ? LETTER_DIRECT : 0;
     letter.servers = st->torus.servers;
-    memcpy(letter.members, l->counted, bytes);
+    heir_set(l, letter.members);
     if (l->to == LEAD_TO_ALL) {
         memcpy(letter.others, l->writers, bytes);
         trees_set_remove(letter.others, p->root);
@@ -420,7 +430,7 @@ void lead_collected(struct stream *st, const struct letter *letter, cw_server ro
 {
     struct lead *l = lead_of_run(st, &letter->run);
     struct lead_part *p = l != NULL && l->round == letter->attempt && !l->over ? part_of(l, root) : NULL;
-    if (p != NULL && p->state == LEAD_PART_COLLECTS) {
+    if (p != NULL && l->state == LEAD_COLLECTS && p->state == LEAD_PART_COLLECTS) {
         p->state = LEAD_PART_WRITES;
         order_more(l);
     }
@@ -454,6 +464,9 @@ static unsigned roots_of(const struct lead *l)
 static void choose_path(struct lead *l)
 {
     struct stream *st = l->st;
+    if (l->round > 0) {
+        return;
+    }
     l->direct = l->path == LEAD_PATH_DIRECT;
     if (l->keys == NULL || (st->trees == NULL && trees_open(&st->trees, &st->torus) < 0)) {
         return;

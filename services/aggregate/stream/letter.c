@@ -24,6 +24,7 @@ size_t letter_size(const struct letter *l)
 {
     switch (l->kind) {
     case LETTER_PREPARE:
+        return HEAD_BYTES + 12 + wish_bytes(l);
     case LETTER_COPY:
         return HEAD_BYTES + wish_bytes(l);
     case LETTER_ORDER:
@@ -31,7 +32,7 @@ size_t letter_size(const struct letter *l)
     case LETTER_ORDERED:
         return HEAD_BYTES + 24;
     case LETTER_PREPARED:
-        return HEAD_BYTES + 28 + l->summary_bytes;
+        return HEAD_BYTES + 36 + l->summary_bytes;
     case LETTER_ANNOUNCE:
         return HEAD_BYTES + 32 + 2 * set_bytes(l->servers) + strlen(l->wish.combine);
     case LETTER_GRANT:
@@ -119,6 +120,10 @@ void letter_encode(const struct letter *l, uint8_t *out)
         put_wish(&w, l);
         break;
     case LETTER_PREPARE:
+        writer_be32(&w, l->of);
+        writer_be64(&w, l->digest);
+        put_wish(&w, l);
+        break;
     case LETTER_COPY:
         put_wish(&w, l);
         break;
@@ -132,6 +137,7 @@ void letter_encode(const struct letter *l, uint8_t *out)
         writer_be64(&w, l->records);
         writer_be64(&w, l->bytes);
         writer_be64(&w, l->line);
+        writer_be64(&w, l->digest);
         writer_be16(&w, l->summary_bytes);
         writer_be16(&w, 0);
         if (l->summary_bytes > 0) {
@@ -214,6 +220,13 @@ static bool take_wish(struct reader *r, struct letter *l)
            take_name(r, length[3], LETTER_WORD_MOST, w->combine);
 }
 
+static bool take_prepare(struct reader *r, struct letter *l)
+{
+    l->of = reader_be32(r);
+    l->digest = reader_be64(r);
+    return take_wish(r, l) && l->of < l->servers;
+}
+
 static bool take_order(struct reader *r, struct letter *l)
 {
     l->first = reader_be32(r);
@@ -259,6 +272,7 @@ static bool take_prepared(struct reader *r, struct letter *l)
     l->records = reader_be64(r);
     l->bytes = reader_be64(r);
     l->line = reader_be64(r);
+    l->digest = reader_be64(r);
     l->summary_bytes = reader_be16(r);
     bool good = reader_be16(r) == 0 && l->summary_bytes <= LETTER_SUMMARY_MOST;
     l->summary = good && l->summary_bytes > 0 ? reader_take(r, l->summary_bytes) : NULL;
@@ -271,6 +285,7 @@ static bool take_rest(struct reader *r, struct letter *l, uint16_t what)
     case LETTER_ORDER:
         return what == 0 && take_order(r, l);
     case LETTER_PREPARE:
+        return what == 0 && take_prepare(r, l);
     case LETTER_COPY:
         return what == 0 && take_wish(r, l);
     case LETTER_ORDERED:

@@ -6,8 +6,9 @@
  *      0                      1      2
  *  all | 1:4 kind:4 | 0 | what (2) | 4 root | 8 life (8) | 16 number | 20 attempt | 24 ...
  *
- *  PREPARE   24 wish                     from the lead to all that contribute or write, a request; PREPARED answers
- *  PREPARED  24 records (8) | 32 bytes (8) | 40 line (8) | 48 bytes of summary (2) 0 (2) | summary
+ *  PREPARE   24 of | 28 digest (8) | 36 wish                from the lead to all that contribute or write, a request;
+ *                                        PREPARED answers
+ *  PREPARED  24 records (8) | 32 bytes (8) | 40 line (8) | 48 digest (8) | 56 bytes of summary (2) 0 (2) | summary
  *  ORDER     24 first | 28 count | 32 bytes (8) | 40 wish       from the lead to a root, a request; ORDERED answers
  *  ORDERED   24 who | 28 attempts | 32 keys (8) | 40 bytes (8)
  *  COLLECTED                             from a root to the lead: its partitions are whole, others may have the links
@@ -28,6 +29,8 @@
  *  members, others: sets of `servers` bits, in words of 64 bits: server s is bit s % 64 of word s / 64. Members
  *        contribute; in COMMIT they are those who write the result. Others: in PREPARE those who write the result, or a
  *        part of it; in ORDER and COPY those who get a copy of it, but the root; in ANNOUNCE the dead.
+ *  of: whose input it is: the server's own, or that of another one, of which it has a copy. digest: of the bytes of the
+ *        input; in PREPARE what it must be. 0: nobody knows.
  *  summary: how many keys the contributor has, if it was asked for that, as summary_distinct_encode() writes it.
  *
  * root, life and number name the run (dense/head.h). That of PREPARE, ORDER, COPY and COMMIT is the lead's, the server
@@ -42,7 +45,7 @@
 #include "services/aggregate/query/summary_distinct.h"
 
 enum {
-    LETTER_VERSION = 3,
+    LETTER_VERSION = 4,
     LETTER_BLOCK_BYTES = 36,
     LETTER_NAME_MOST = 200, /* of a file */
     LETTER_WORD_MOST = 80,  /* of a mapper or a combine */
@@ -96,6 +99,8 @@ struct letter {
     uint32_t servers;                                               /* ORDER, PREPARE, COPY, ANNOUNCE, COMMIT */
     uint64_t members[MESSAGE_SET_WORDS], others[MESSAGE_SET_WORDS]; /* likewise; COMMIT: no others */
     struct wish wish;                                               /* ORDER, PREPARE, COPY */
+    cw_server of;                                                   /* PREPARE: whose input; below `servers` */
+    uint64_t digest;                                                /* PREPARE, PREPARED: of the input; 0: unknown */
     cw_server who;                                                  /* ORDERED, VOID; CW_SERVER_NONE: nobody */
     uint16_t status;                                                /* VOID, END: an errno */
     uint32_t attempts;                                              /* ORDERED */

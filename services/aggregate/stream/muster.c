@@ -6,13 +6,14 @@
 #include "services/aggregate/stream/internal.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* A preparation that is asked for. */
 struct asked {
     struct run_name run;
-    cw_server server;
+    cw_server of, by;
 };
 
 void muster_refuse(struct lead *l, cw_server server, int status, uint64_t line, bool writing)
@@ -75,6 +76,8 @@ const char *muster_reason(int status)
         return "no program feeds that there (cwctl aggregate feed NAME)";
     case -EPIPE:
         return "the program that fed it was gone before its input had ended";
+    case -EILSEQ:
+        return "what it has as a copy is another file than was read before";
     case -EALREADY:
         return "another run takes what is fed there under that name";
     default:
@@ -85,19 +88,24 @@ const char *muster_reason(int status)
 /* A server is gone, before or after it has prepared. */
 static void lose(struct lead *l, cw_server server, int status)
 {
-    bool writer = trees_set_has(l->writers, server);
-    if ((l->wish.flags & LETTER_WITHOUT) == 0) {
-        muster_refuse(l, server, status, 0, writer);
+    cw_server whose;
+    bool writing;
+    if (!trees_set_has(l->gone, server) && !heir_lose(l, server, &whose, &writing)) {
+        muster_refuse(l, whose, status, 0, writing);
+    }
+}
+
+/* Who was asked for a copy has none, or another file: the next one is asked. */
+static void ask_another(struct lead *l, cw_server of, cw_server by, int status)
+{
+    l->unlike = status == -EILSEQ ? by : l->unlike;
+    if (heir_ask(l, of)) {
         return;
     }
-    trees_set_remove(l->counted, server);
-    if (writer) {
-        trees_set_remove(l->writers, server);
-        trees_set_add(l->bare, server);
+    if ((l->wish.flags & LETTER_WITHOUT) == 0) {
+        muster_refuse(l, of, -ECONNRESET, 0, false);
     }
-    if (writer && stream_first(l->st, l->writers) == CW_SERVER_NONE) {
-        muster_refuse(l, server, status, 0, true);
-    }
+    trees_set_remove(l->counted, of);
 }
 
 /* Whoever was to feed it did not come, or has gone. The server is there, and may write. */
@@ -122,19 +130,23 @@ static void add_keys(struct lead *l, const struct letter *answer)
     summary_distinct_merge(l->keys, &one);
 }
 
-static void prepared(struct lead *l, cw_server server, int status, const struct letter *answer)
+static void prepared(struct lead *l, cw_server of, int status, const struct letter *answer)
 {
-    bool member = trees_set_has(l->members, server);
-    l->asked[server] = 0;
+    bool member = trees_set_has(l->members, of);
+    cw_server server = l->by[of];
+    l->asked[of] = 0;
     trees_set_remove(l->silent, server);
     l->awaited--;
     l->moved = cw_now(l->st->s);
     if (status == 0) {
-        l->records[server] = answer->records;
-        l->bytes += answer->bytes;
+        l->records[of] = answer->records;
+        l->bytes += l->digest[of] == 0 ? answer->bytes : 0;
+        l->digest[of] = answer->digest;
         add_keys(l, answer);
     } else if (muster_is_gone(status)) {
         lose(l, server, status);
+    } else if (server != of) {
+        ask_another(l, of, server, status);
     } else if (status == -ENOTCONN || status == -EPIPE) {
         lose_feed(l, server, status);
     } else {
@@ -152,48 +164,59 @@ static void heard(void *context, void *arg, int status, const uint8_t *bytes, ui
     (void)m;
     free(arg);
     struct lead *l = st->closing ? NULL : lead_of_run(st, &a.run);
-    if (l == NULL || l->asked[a.server] == 0 || l->state != LEAD_PREPARES) {
+    if (l == NULL || l->asked[a.of] == 0 || l->by[a.of] != a.by || l->state != LEAD_PREPARES) {
         return;
     }
     bool whole = size > 0 && letter_decode(bytes, (size_t)size, &answer) == 0 && answer.kind == LETTER_PREPARED;
-    prepared(l, a.server, status == 0 && !whole ? -EPROTO : status, whole ? &answer : NULL);
+    prepared(l, a.of, status == 0 && !whole ? -EPROTO : status, whole ? &answer : NULL);
 }
 
-static void prepare(struct lead *l, cw_server server)
+int muster_ask(struct lead *l, cw_server of, const char *from)
 {
     struct stream *st = l->st;
+    cw_server by = l->by[of];
     size_t bytes = stream_words(st) * sizeof *l->members;
     struct asked *a = malloc(sizeof *a);
     struct letter letter = {.kind = LETTER_PREPARE, .run = l->run, .wish = l->wish, .servers = st->torus.servers};
-    int64_t id = -ENOMEM;
-    if (a != NULL) {
-        *a = (struct asked){l->run, server};
+    if (a == NULL) {
+        return -ENOMEM;
+    }
+    *a = (struct asked){l->run, of, by};
+    letter.of = of;
+    letter.digest = l->digest[of];
+    snprintf(letter.wish.from, sizeof letter.wish.from, "%s", from);
+    if (by == of) {
         memcpy(letter.members, l->members, bytes);
         memcpy(letter.others, l->writers, bytes);
         letter.wish.flags |= l->keys != NULL ? LETTER_ASKS : 0;
-        id = stream_ask(st, server, &letter, heard, a);
+    } else {
+        trees_set_add(letter.members, by);
     }
+    int64_t id = stream_ask(st, by, &letter, heard, a);
     if (id < 0) {
         free(a);
-        prepared(l, server, (int)id, NULL);
-        return;
+        return (int)id;
     }
-    l->asked[server] = id;
+    l->asked[of] = id;
+    trees_set_add(l->silent, by);
+    l->awaited++;
+    return 0;
 }
 
 void muster_begin(struct lead *l)
 {
-    for (cw_server s = 0; s < l->st->torus.servers; s++) {
-        if (trees_set_has(l->members, s) || trees_set_has(l->writers, s)) {
-            trees_set_add(l->silent, s);
-            l->awaited++;
-        }
+    uint64_t wanted[MESSAGE_SET_WORDS];
+    for (size_t i = 0; i < stream_words(l->st); i++) {
+        wanted[i] = l->members[i] | l->writers[i];
     }
-    uint64_t asked[MESSAGE_SET_WORDS];
-    memcpy(asked, l->silent, stream_words(l->st) * sizeof *asked);
     for (cw_server s = 0; s < l->st->torus.servers; s++) {
-        if (trees_set_has(asked, s)) {
-            prepare(l, s);
+        if (!trees_set_has(wanted, s)) {
+            continue;
+        }
+        int rc = muster_ask(l, s, l->wish.from);
+        if (rc < 0) {
+            l->awaited++; /* as if it had been asked, and had answered that */
+            prepared(l, s, rc, NULL);
         }
     }
 }
@@ -201,8 +224,12 @@ void muster_begin(struct lead *l)
 void muster_down(struct lead *l, cw_server server)
 {
     /* Of one that prepares its request tells; one that has prepared is not asked any more. */
-    bool wanted = trees_set_has(l->counted, server) || trees_set_has(l->writers, server);
-    if (wanted && !trees_set_has(l->silent, server)) {
+    bool wanted = trees_set_has(l->writers, server), asked = false;
+    for (cw_server of = 0; of < l->st->torus.servers; of++) {
+        wanted = wanted || (l->by[of] == server && trees_set_has(l->counted, of));
+        asked = asked || (l->by[of] == server && l->asked[of] != 0);
+    }
+    if (wanted && !asked) {
         lose(l, server, -ECONNRESET);
         stream_soon(l->st);
     }

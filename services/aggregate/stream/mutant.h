@@ -19,6 +19,8 @@ enum stream_mutant {
     STREAM_MUTANT_NAMED_EARLY = 8,   /* rule 28: a part of the result gets its name before all are held */
     STREAM_MUTANT_COMMIT_ENDS = 9,   /* rule 29: who is told that its part gets its name tells nobody else */
     STREAM_MUTANT_FEED_CUT = 10,     /* rule 30: a feed whose program has gone counts as far as it came */
+    STREAM_MUTANT_HEIR_FORGETS = 11, /* rule 31: who stands in for another one puts in its own records only */
+    STREAM_MUTANT_HEIR_OF_HEIR = 12, /* rule 31: when an heir is gone, nobody is asked for what it stood in for */
 };
 
 #ifdef CW_MUTANTS

@@ -376,9 +376,8 @@ void stream_forget(struct stream *st, const struct run_name *lead, uint32_t roun
             junction_free(j); /* it reads the task */
         }
     }
-    struct task *t = task_find(st, lead);
-    if (t != NULL) {
-        task_drop(t);
+    for (struct task *t; (t = task_next(st, lead, NULL)) != NULL;) {
+        task_drop(t); /* it is none of the run's any more */
     }
 }
 
@@ -467,7 +466,7 @@ void stream_status(const struct stream *st, cw_request *r, bool *first)
             cw_request_row(r);
         }
         *first = false;
-        cw_request_text(r, "role", j->own != NULL ? "member" : "on the way");
+        cw_request_text(r, "role", j->owns > 0 ? "member" : "on the way");
         tell_server_id(st->s, r, "root", j->run.root);
         cw_request_int(r, "job", AGGREGATE_JOB);
         cw_request_text(r, "operation", j->combine);

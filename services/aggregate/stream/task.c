@@ -3,6 +3,7 @@
  * task.c - what a contributor does with its input: it is read, mapped and sorted by pieces of work (cw_offload()), one
  * after the other, and kept until the run has ended. So a new attempt needs nobody's memory but the contributor's.
  */
+#include "base/digest.h"
 #include "services/aggregate/query/tallies.h"
 #include "services/aggregate/sorted/mapper.h"
 #include "services/aggregate/sorted/spool.h"
@@ -23,6 +24,9 @@ struct task {
     struct stream *st;
     struct run_name run;
     struct wish wish;
+    cw_server of;    /* whose input it is: this server's, or that of one it stands in for */
+    uint64_t wanted; /* the digest that the input must have; 0: any */
+    struct digest digest;
     struct transport_reply_to reply;
     bool ready;           /* the input is sorted, and the lead was told */
     bool away;            /* work has it: it is not freed before that has ended */
@@ -69,9 +73,10 @@ static struct task *task_at(struct list_node *n)
     return (struct task *)(void *)n;
 }
 
-struct task *task_find(const struct stream *st, const struct run_name *run)
+struct task *task_next(const struct stream *st, const struct run_name *run, const struct task *after)
 {
-    for (struct list_node *n = list_first(&st->tasks); n != NULL; n = list_next(&st->tasks, n)) {
+    struct list_node *n = after == NULL ? list_first(&st->tasks) : list_next(&st->tasks, &after->link);
+    for (; n != NULL; n = list_next(&st->tasks, n)) {
         if (run_name_equal(&task_at(n)->run, run) && !task_at(n)->dropped) {
             return task_at(n);
         }
@@ -179,10 +184,18 @@ static int map_end(struct task *t)
     return rc;
 }
 
+/* 0 means that nobody knows it. */
+static uint64_t digest_told(const struct task *t)
+{
+    uint64_t digest = digest_value(&t->digest);
+    return digest != 0 ? digest : 1;
+}
+
 /* Work: maps a piece of a feed. */
 static void work_fed(void *arg)
 {
     struct task *t = arg;
+    digest_bytes(&t->digest, t->bytes, t->bytes_length);
     t->status = t->bytes_length > 0 ? map(t, t->bytes, t->bytes_length) : 0;
     t->offset += t->bytes_length;
     t->status = t->status == 0 && t->last ? map_end(t) : t->status;
@@ -200,9 +213,12 @@ static void work(void *arg)
     uint64_t left = t->length - t->offset, length = left < PIECE ? left : PIECE;
     t->status = length == 0 ? 0 : h->read(h->context, t->file, t->offset, t->piece, length);
     t->offset += length;
-    t->status = t->status < 0 || length == 0 ? t->status : map(t, t->piece, (size_t)length);
+    if (t->status == 0 && length > 0) {
+        digest_bytes(&t->digest, t->piece, (size_t)length);
+        t->status = map(t, t->piece, (size_t)length);
+    }
     if (t->status == 0 && t->offset == t->length) {
-        t->status = map_end(t);
+        t->status = t->wanted != 0 && t->wanted != digest_told(t) ? -EILSEQ : map_end(t);
     }
 }
 
@@ -220,6 +236,7 @@ static void answer(struct task *t, int status)
     bool of_input = status == -EMSGSIZE || status == -EINVAL || status == -EBADMSG || status == -ENODATA;
     l.line = of_input && (t->file != NULL || t->fed) ? t->mapper.line : 0;
     l.bytes = t->fed ? t->offset : t->length;
+    l.digest = status == 0 ? digest_told(t) : 0;
     if (t->feed != NULL) {
         intake_leave(t->feed, status);
         t->feed = NULL;
@@ -379,8 +396,10 @@ static int check(const struct stream *st, const struct letter *l, bool reads, bo
         combine_read(l->wish.combine, &combine) < 0) {
         return -EPROTO;
     }
-    if (task_find(st, &l->run) != NULL) {
-        return -EEXIST;
+    for (const struct task *t = NULL; (t = task_next(st, &l->run, t)) != NULL;) {
+        if (t->of == l->of) {
+            return -EEXIST;
+        }
     }
     const char *feed = intake_name_of(l->wish.from);
     if (feed != NULL && !tallies_name_valid(feed)) {
@@ -424,6 +443,9 @@ int task_begin(struct stream *st, const struct letter *l, const struct transport
     t->keys = keys;
     t->st = st;
     t->run = l->run;
+    t->of = l->of;
+    t->wanted = l->digest;
+    digest_init(&t->digest);
     t->wish = l->wish;
     t->reply = *reply;
     t->asked = t->began = cw_now(st->s);
@@ -448,6 +470,10 @@ void task_tick(struct task *t)
 {
     struct stream *st = t->st;
     cw_time now = cw_now(st->s);
+    if (t->run.root == st->self && lead_of_run(st, &t->run) == NULL) {
+        task_drop(t); /* it was asked for by this server, before the run ended, and came behind that */
+        return;
+    }
     if (!t->dropped && t->run.root != st->self && cw_time_due(cw_time_add(t->asked, STREAM_ASK_EVERY), now)) {
         const struct letter l = {.kind = LETTER_PROBE, .run = t->run};
         t->asked = now;

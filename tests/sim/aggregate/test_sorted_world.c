@@ -5,8 +5,9 @@
  * desk, records, mapper, combination, partitions, who is told to end early. The judge makes the result again, by a sort
  * of all records of the contributors that the answer names: the file, the files of all parts together, or each of the
  * files that all have, must be that, line by line; and of a run that failed there must be no file. The input of some
- * runs is fed by programs, of which some die halfway: what they have fed is in no result. Every run must end; nothing
- * may be left; and when all is well again, a run of all servers must be right at the first attempt.
+ * runs is fed by programs, of which some die halfway: what they have fed is in no result. Of the inputs of some runs
+ * others have copies, and stand in for those that die. Every run must end; nothing may be left; and when all is well
+ * again, a run of all servers must be right at the first attempt.
  *
  *   test_sorted_world with the options of seeds.h. Exit code 1: a seed failed.
  */
@@ -43,7 +44,7 @@ enum {
 /* What a seed has to say. */
 struct ledger {
     char wrong[SEEDS_WRONG_BYTES];
-    unsigned ordered, succeeded, failed, again, fewer, fed;
+    unsigned ordered, succeeded, failed, again, fewer, fed, stood_in;
 };
 static struct ledger *ledger;
 
@@ -88,6 +89,7 @@ struct run {
     unsigned keys;    /* so many keys there are, at most */
     unsigned records; /* of a server, at most */
     bool skewed;      /* one server has nearly all of them */
+    bool copied;      /* others have copies of its inputs */
     bool without, started;
     unsigned partitions, path;
     cw_time at, cancel; /* cancel: CW_NEVER: not */
@@ -119,7 +121,20 @@ static struct entry entry_of(const struct run *run, cw_server s, unsigned i)
     return r;
 }
 
-static void put_input(const struct run *run, cw_server s)
+/* One to three servers have a copy. */
+static void put_copies(const struct run *run, const struct torus *torus, cw_server of, const char *text, size_t length)
+{
+    char server[TORUS_TEXT], name[STREAM_DISK_NAME];
+    uint64_t word = prng_mix(run->seed, of + 3000);
+    torus_format(torus_coord(torus, of), server);
+    snprintf(name, sizeof name, "c%u-%s", run->number, server);
+    for (uint64_t n = word % 3 + 1; n > 0; n--) {
+        word = prng_mix(word, n);
+        stream_disk_put(&disks[word % torus->servers], name, text, length);
+    }
+}
+
+static void put_input(const struct run *run, const struct torus *torus, cw_server s)
 {
     unsigned n = records_of(run, s);
     char *text = malloc((size_t)n * LINE + 1), name[16];
@@ -140,6 +155,9 @@ static void put_input(const struct run *run, cw_server s)
     }
     snprintf(name, sizeof name, "in%u", run->number);
     stream_disk_put(&disks[s], name, text, length);
+    if (run->copied) {
+        put_copies(run, torus, s, text, length);
+    }
     free(text);
 }
 
@@ -404,6 +422,7 @@ static void judge(const struct run *run, const struct torus *torus, uint64_t see
     ledger->again += attempts > 1;
     ledger->fewer += counted != run->members;
     ledger->fed += run->fed;
+    ledger->stood_in += fake_has(r, 0, "stood_in");
     if ((counted != run->members && (!run->without || (calm && !dies))) || (calm && !lossy && attempts != 1)) {
         WRONG("named", "run %u names %#llx of %#llx, after %d attempts", run->number, (unsigned long long)counted,
               (unsigned long long)run->members, (int)attempts);
@@ -453,6 +472,7 @@ static void draw_runs(const struct torus *torus, uint64_t seed, cw_time from, cw
         run->to = (enum to)prng_below(&random, TOS);
         run->path = (unsigned)(prng_mix(run->seed, 7) % 3);
         run->fed = prng_mix(run->seed, 8) % 4 == 0;
+        run->copied = !run->fed && prng_mix(run->seed, 9) % 2 == 0;
         run->program = run->fed ? calloc(SERVERS_MOST, sizeof *run->program) : NULL;
         uint64_t share = 1 + prng_below(&random, 4);
         for (cw_server s = 0; s < torus->servers; s++) {
@@ -495,14 +515,14 @@ static void draw_deaths(struct fault_plan *plan, const struct torus *torus, uint
 static void order(struct world *w, struct run *run)
 {
     static const char *const paths[] = {"auto", "trees", "direct"};
-    static char text[10 + 2 * SERVERS_MOST][64];
-    const char *words[10 + 2 * SERVERS_MOST];
+    static char text[11 + 2 * SERVERS_MOST][64];
+    const char *words[11 + 2 * SERVERS_MOST];
     const struct torus *torus = world_torus(w);
     int n = 0;
     for (cw_server s = 0; s < torus->servers; s++) {
         if (run->members >> s & 1) {
             char name[TORUS_TEXT];
-            put_input(run, s);
+            put_input(run, torus, s);
             torus_format(torus_coord(torus, s), name);
             snprintf(text[n++], sizeof *text, "of=%s", name);
         }
@@ -523,6 +543,9 @@ static void order(struct world *w, struct run *run)
     snprintf(text[n++], sizeof *text, "partitions=%u", run->partitions);
     snprintf(text[n++], sizeof *text, "path=%s", paths[run->path]);
     snprintf(text[n++], sizeof *text, "limit_ms=2000");
+    if (run->copied) {
+        snprintf(text[n++], sizeof *text, "copies=c%u-%%", run->number);
+    }
     if (run->without) {
         snprintf(text[n++], sizeof *text, "without=1");
     }
@@ -736,7 +759,7 @@ static void run_world(uint64_t seed)
     }
 }
 
-static unsigned long long succeeded, failed, again, fewer; /* by all seeds together */
+static unsigned long long succeeded, failed, again, fewer, stood_in; /* by all seeds together */
 
 static void add(void)
 {
@@ -744,12 +767,15 @@ static void add(void)
     failed += ledger->failed;
     again += ledger->again;
     fewer += ledger->fewer;
+    stood_in += ledger->stood_in;
 }
 
 static void say(void)
 {
-    printf("%u runs, %u succeeded, %u failed; results after several attempts %u, without some %u; fed %u",
-           ledger->ordered, ledger->succeeded, ledger->failed, ledger->again, ledger->fewer, ledger->fed);
+    printf("%u runs, %u succeeded, %u failed; results after several attempts %u, without some %u; fed %u; "
+           "with heirs %u",
+           ledger->ordered, ledger->succeeded, ledger->failed, ledger->again, ledger->fewer, ledger->fed,
+           ledger->stood_in);
 }
 
 int main(int argc, char **argv)
@@ -766,7 +792,8 @@ int main(int argc, char **argv)
         return 2;
     }
     int rc = seeds_run(&seeds);
-    printf("%llu runs succeeded, %llu failed; %llu results after several attempts, %llu without some contributors\n",
-           succeeded, failed, again, fewer);
+    printf("%llu runs succeeded, %llu failed; %llu results after several attempts, %llu without some contributors, "
+           "%llu with heirs\n",
+           succeeded, failed, again, fewer, stood_in);
     return rc;
 }

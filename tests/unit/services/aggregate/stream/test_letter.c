@@ -56,13 +56,13 @@ START_TEST(answers)
     struct letter l = {.kind = LETTER_ORDERED, .who = 3, .attempts = 2, .keys = 7, .bytes = 8};
     ck_assert_int_eq(again(&l), 0);
     ck_assert(out.who == 3 && out.attempts == 2 && out.keys == 7 && out.bytes == 8);
-    l = (struct letter){.kind = LETTER_PREPARED, .records = 1, .bytes = 2, .line = 3};
+    l = (struct letter){.kind = LETTER_PREPARED, .records = 1, .bytes = 2, .line = 3, .digest = 4};
     ck_assert_int_eq(again(&l), 0);
     ck_assert(out.records == 1 && out.bytes == 2 && out.line == 3 && out.summary_bytes == 0);
     l.summary = (const uint8_t *)"keys";
     l.summary_bytes = 4;
     ck_assert_int_eq(again(&l), 0);
-    ck_assert(out.summary_bytes == 4 && memcmp(out.summary, "keys", 4) == 0 && out.line == 3);
+    ck_assert(out.digest == 4 && out.summary_bytes == 4 && memcmp(out.summary, "keys", 4) == 0 && out.line == 3);
 }
 END_TEST
 
@@ -108,7 +108,12 @@ START_TEST(others)
     ck_assert_int_eq(again(&l), 0);
     ck_assert(out.others[1] == 2);
     l.kind = LETTER_PREPARE;
+    l.of = 69;
+    l.digest = UINT64_C(1) << 40 | 7;
     ck_assert_int_eq(again(&l), 0);
+    ck_assert(out.of == 69 && out.digest == l.digest && out.wish.top == 9);
+    l.of = 70;
+    ck_assert_int_eq(again(&l), -EPROTO);
 }
 END_TEST
 
@@ -152,8 +157,8 @@ START_TEST(impossible)
     refused(&announce, 33, 0);   /* nothing may be under way */
     refused(&announce, 34, 2);   /* no way */
     refused(&announce, 35, 1);   /* what must be 0 */
-    refused(&prepared, 49, 3);   /* a length that is not that of the summary */
-    refused(&prepared, 51, 1);   /* what must be 0 */
+    refused(&prepared, 57, 3);   /* a length that is not that of the summary */
+    refused(&prepared, 59, 1);   /* what must be 0 */
     refused(&announce, 32, 200); /* a length that is not that of the name */
     for (size_t size = 0; size < letter_size(&l); size++) {
         letter_encode(&l, bytes);

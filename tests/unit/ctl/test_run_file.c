@@ -83,7 +83,7 @@ START_TEST(all_mistakes)
                            "cwctl: x.run:3: \"from\" stands in line 2 already\n"
                            "cwctl: x.run:4: unknown \"mapp\"; did you mean \"map\"?\n"
                            "cwctl: x.run:5: unknown \"order\"; there are from to map combine top partitions path of "
-                           "without limit\n"
+                           "copies without limit\n"
                            "cwctl: x.run:6: \"to\" is no section, but to = VALUE: SERVER:NAME (again: a part to "
                            "each), each:NAME, all:NAME, or - (here)\n"
                            "cwctl: x.run:7: limit = \"2h\": expected a time with its unit from 1us to 1h, as 5s or "

@@ -203,6 +203,7 @@ static void copy_options(struct host *h, const struct host_options *o)
 {
     const cw_dims *dims = &o->config->dims;
     list_init(&h->deferred);
+    list_init(&h->inlets);
     h->config = *o->config;
     h->count = h->config.place == CONFIG_WHOLE ? (unsigned)dims->x * dims->y * dims->z : 1;
     h->log = o->log;

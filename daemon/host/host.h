@@ -118,6 +118,23 @@ struct host_deferred {
 void host_defer(struct host *h, struct host_deferred *e);
 void host_undefer(struct host_deferred *e);
 
+/*
+ * An inlet: a descriptor by which packets come from programs of this machine. fn runs in each turn of the loop in which
+ * the descriptor is readable, outside of all servers and before these have their turns: what came in leaves in the same
+ * turn. The loop waits for it itself; an event of libevent's would cost two looks for each packet. Zero it but for fn
+ * and context, and keep it alive until host_inlet_close(), which fn may call, and which may be called again.
+ */
+struct host_inlet {
+    struct list_node node;
+    struct host *host;
+    struct outside_watch *watch; /* NULL: it is closed */
+    void (*fn)(void *context);
+    void *context;
+};
+/* The descriptor stays the caller's, and open until the inlet is closed. 0 or -ENOMEM. */
+CW_MUST_CHECK int host_inlet_open(struct host *h, struct host_inlet *i, int fd);
+void host_inlet_close(struct host_inlet *i);
+
 /* ---- Questions --------------------------------------------------------------------------------------------------- */
 
 unsigned host_count(const struct host *h);

@@ -201,6 +201,7 @@ struct host {
     struct pump *pump;
     struct pump_server *active_first, *active_last; /* servers to be served */
     struct list deferred;                           /* struct host_deferred */
+    struct list inlets;                             /* struct host_inlet: those that have something */
     struct heap wakes;                              /* servers, by when they wake */
     void *wakes_memory;
     cw_time busy_until; /* until then the loop polls and does not sleep */

@@ -430,6 +430,47 @@ static void run_deferred(struct host *h)
     }
 }
 
+/* ---- Inlets ------------------------------------------------------------------------------------------------------ */
+
+static void on_inlet(void *context)
+{
+    struct host_inlet *i = context;
+    if (!list_is_linked(&i->node)) {
+        list_push_back(&i->host->inlets, &i->node);
+    }
+}
+
+int host_inlet_open(struct host *h, struct host_inlet *i, int fd)
+{
+    i->host = h;
+    i->watch = outside_watch(&h->pump->outside, fd, OUTSIDE_CALM, on_inlet, i);
+    return i->watch == NULL ? -ENOMEM : 0;
+}
+
+void host_inlet_close(struct host_inlet *i)
+{
+    outside_unwatch(i->watch);
+    i->watch = NULL;
+    if (list_is_linked(&i->node)) {
+        list_remove(&i->node);
+    }
+}
+
+static void run_inlets(struct host *h, cw_time *now)
+{
+    struct list_node *n = list_pop_front(&h->inlets);
+    if (n == NULL) {
+        return;
+    }
+    for (; n != NULL; n = list_pop_front(&h->inlets)) {
+        struct host_inlet *i = container_of(n, struct host_inlet, node);
+        i->fn(i->context);
+    }
+    *now = clock_now();
+}
+
+/* ---- Turns ------------------------------------------------------------------------------------------------------- */
+
 /* Takes events of descriptors; waits for one until the timer rings, and no longer than `limit`. */
 static void look_outside(struct host *h, cw_span limit)
 {
@@ -484,6 +525,7 @@ static void turn(struct host *h, cw_span limit)
     cw_time now = clock_now();
     cw_time begun = now;
     outside_ask(&h->pump->outside, &now);
+    run_inlets(h, &now);
     wake_due(h, now);
     for (unsigned round = 0; round < ROUNDS && h->active_first != NULL; round++) {
         now = serve_round(h, now);

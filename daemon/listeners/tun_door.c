@@ -7,7 +7,6 @@
 #include "services/tunnel/packet/limits.h"
 
 #include <errno.h>
-#include <event2/event.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +14,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* Of one turn of the loop. */
-enum { PACKETS = 16, TURN_BYTES = 256 * 1024 };
+enum {
+    PACKETS = 16, /* of one turn of the loop */
+    TURN_BYTES = 256 * 1024,
+    ALONE_LEAST = 2, /* turns in a row that found one packet: so will the next, and no second one is asked for */
+    ALONE_LOOK = 8,  /* but of so many the first ALONE_LEAST look for more */
+};
 
 struct tun_door {
     struct tun_door *next; /* of another network */
@@ -24,11 +27,12 @@ struct tun_door {
     struct host_server *server;
     int fd;
     char name[IFNAMSIZ];
-    struct event *readable;
+    struct host_inlet readable;
     struct host_deferred flush;
     struct tunnel_place place;
     struct tunnel_door door;
-    int rc; /* of attach() */
+    int rc;         /* of attach() */
+    unsigned alone; /* turns in a row that found one packet */
     /* The device was removed (ip link del): it gives nothing any more, and is not asked. */
     bool gone;
     uint8_t bytes[TUNNEL_VNET_BYTES + ETHER_HEAD + TUNNEL_PACKET_MOST];
@@ -72,7 +76,7 @@ static void on_flush(void *context, cw_svc *svc, const void *exports)
 static void lose_device(struct tun_door *d, int error)
 {
     d->gone = true;
-    (void)event_del(d->readable);
+    host_inlet_close(&d->readable);
     LOG(host_log(d->server->host), CW_LOG_ERROR,
         "the device of the network is gone, and the network with it: restart the daemon to make it anew",
         {"network", d->network}, {"device", d->name}, {"error", strerror(error)});
@@ -93,8 +97,9 @@ static void on_read(void *context, cw_svc *svc, const void *exports)
     struct tun_door *d = context;
     const struct tunnel_api *api = exports;
     size_t bytes = 0;
+    unsigned most = d->alone % ALONE_LOOK >= ALONE_LEAST ? 1 : PACKETS, i;
     d->rc = api->attach(svc, &d->door); /* the service may have been loaded anew */
-    for (unsigned i = 0; i < PACKETS && bytes < TURN_BYTES; i++) {
+    for (i = 0; i < most && bytes < TURN_BYTES; i++) {
         size_t n = read_packet(d);
         if (n == 0) {
             break; /* nothing more is there, or the device is down */
@@ -102,16 +107,15 @@ static void on_read(void *context, cw_svc *svc, const void *exports)
         bytes += n;
         api->read(svc, d->bytes, d->bytes + TUNNEL_VNET_BYTES, n - TUNNEL_VNET_BYTES);
     }
+    d->alone = i == 1 ? d->alone + 1 : 0;
     if (d->gone) {
         (void)api->attach(svc, NULL); /* its status says that it has no door */
     }
 }
 
-static void on_readable(evutil_socket_t fd, short what, void *context)
+static void on_readable(void *context)
 {
     struct tun_door *d = context;
-    (void)fd;
-    (void)what;
     if (visit(d, on_read) < 0) {
         (void)read_packet(d); /* the service was unloaded: nobody is there */
     }
@@ -207,8 +211,7 @@ static int begin(struct tun_door *d, struct host *h, char why[static HOST_WHY])
     d->fd = device.fd;
     d->door.udp = device.udp;
     snprintf(d->name, sizeof d->name, "%s", name);
-    d->readable = event_new(host_base(h), d->fd, EV_READ | EV_PERSIST, on_readable, d);
-    if (d->readable == NULL || event_add(d->readable, NULL) < 0 || visit(d, on_attach) < 0 || d->rc < 0) {
+    if (host_inlet_open(h, &d->readable, d->fd) < 0 || visit(d, on_attach) < 0 || d->rc < 0) {
         snprintf(why, HOST_WHY, "service %s: out of memory", d->network);
         return -ENOMEM;
     }
@@ -233,6 +236,7 @@ static int open_one(struct tun_door **out, struct host *h, const char *network, 
     d->server = host_server(h, 0);
     d->fd = -1;
     snprintf(d->network, sizeof d->network, "%s", network);
+    d->readable = (struct host_inlet){.fn = on_readable, .context = d};
     d->flush = (struct host_deferred){.fn = flush, .context = d};
     d->door = (struct tunnel_door){.write = write_packet, .flush_soon = flush_soon, .context = d};
     d->next = *out;
@@ -261,9 +265,7 @@ static void close_one(struct tun_door *d)
 {
     (void)!visit(d, on_detach);
     host_undefer(&d->flush);
-    if (d->readable != NULL) {
-        event_free(d->readable);
-    }
+    host_inlet_close(&d->readable);
     if (d->fd >= 0) {
         close(d->fd);
     }

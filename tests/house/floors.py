@@ -168,7 +168,7 @@ PURE_HEADERS = {
 SYSTEM_HOMES = {
     "openssl/*": ("keyspace/key.c", "formats/seal/seal.c", "formats/seal/sha256.c"),
     "event2/*": ("daemon/host/pump.c", "daemon/machine/outside.c", "daemon/control/control.c",
-                 "daemon/listeners/metrics.c", "daemon/listeners/tun_door.c",
+                 "daemon/listeners/metrics.c",
                  "services/kvcache/memcached/connection.c", "services/kvcache/memcached/gateway.c"),
     "jansson.h": ("scenario/report.c", "formats/message/message.c"),
     # links are watched, links are built, a tun is given its addresses

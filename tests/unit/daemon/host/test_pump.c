@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <time.h>
+#include <unistd.h>
 
 static int64_t processor_us(void)
 {
@@ -128,6 +129,46 @@ START_TEST(deferred_calls_end_a_turn)
 }
 END_TEST
 
+struct gate {
+    struct host_inlet inlet;
+    int fd;
+    unsigned bytes;
+};
+
+static void enter(void *context)
+{
+    struct gate *g = context;
+    char byte;
+    g->bytes += read(g->fd, &byte, 1) == 1;
+    if (g->bytes == 3) {
+        host_inlet_close(&g->inlet);
+    }
+}
+
+/* An inlet is called in the turn that finds it readable, in each while it stays so, and not once it is closed. */
+START_TEST(inlets_are_called_while_readable)
+{
+    struct host *h = town_open("torus { dims = 2x2x1; coordinate = all }");
+    struct gate g = {.inlet = {.fn = enter, .context = &g}};
+    int ends[2];
+    town_settle(h, 4);
+    ck_assert_int_eq(pipe(ends), 0);
+    g.fd = ends[0];
+    ck_assert_int_eq(host_inlet_open(h, &g.inlet, g.fd), 0);
+    host_turn(h, CW_NS(0));
+    ck_assert_uint_eq(g.bytes, 0);
+    ck_assert_int_eq(write(ends[1], "four", 4), 4);
+    for (unsigned turn = 1; turn <= 4; turn++) {
+        host_turn(h, CW_NS(0));
+        ck_assert_uint_eq(g.bytes, turn < 3 ? turn : 3);
+    }
+    host_inlet_close(&g.inlet);
+    host_close(h);
+    close(ends[0]);
+    close(ends[1]);
+}
+END_TEST
+
 START_TEST(all_leave)
 {
     struct host *h = town_open("torus { dims = 2x2x1; coordinate = all }");
@@ -150,8 +191,12 @@ START_TEST(all_leave)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(twenty_seven_come_together_and_rest), SUITE_TEST(one_dies_and_comes_back),
-    SUITE_TEST(a_cable_is_cut_and_mended),           SUITE_TEST(a_stall_that_all_share_kills_nobody),
-    SUITE_TEST(deferred_calls_end_a_turn),           SUITE_TEST(all_leave),
+    SUITE_TEST(twenty_seven_come_together_and_rest),
+    SUITE_TEST(one_dies_and_comes_back),
+    SUITE_TEST(a_cable_is_cut_and_mended),
+    SUITE_TEST(a_stall_that_all_share_kills_nobody),
+    SUITE_TEST(deferred_calls_end_a_turn),
+    SUITE_TEST(inlets_are_called_while_readable),
+    SUITE_TEST(all_leave),
 };
 SUITE_MAIN("pump", tests)

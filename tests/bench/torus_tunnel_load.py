@@ -272,7 +272,7 @@ CONTENDERS = [("tunnel", None), ("kernel's routes, MTU 9,000", 9000), ("kernel's
 
 
 def steady():
-    warm, seconds = smoke(1, 8), smoke(1, 12)
+    warm, seconds = smoke(1, 6), smoke(1, 10)
     world = AllToAll(ALL_MBIT)
     with world.lab:
         def once(mtu):

@@ -91,6 +91,9 @@ static const struct table_column service_columns[] = {
     {"timers", "TIMERS", TABLE_COUNT},
     {"calls", "CALLS", TABLE_COUNT},
     {"misuses", "MISUSES", TABLE_COUNT},
+    {"commands", "COMMANDS", TABLE_COUNT},
+    {"command_age_ns", "SINCE", TABLE_SPAN},
+    {"command", "OLDEST", TABLE_TEXT},
     {"build", "BUILD", TABLE_TEXT},
     {"file", "FILE", TABLE_TEXT},
     {NULL, NULL, TABLE_TEXT},
@@ -153,7 +156,8 @@ static const struct command table[] = {
     {"services", "", "services that run on the server",
      "WEIGHT: the share of a link against other services of its class. QUEUED: packets that wait to leave. HANDS: "
      "packets that the service has made or kept, and not yet sent or freed. TIMERS run, CALLS wait for an answer. "
-     "MISUSES: what it did wrong with the service API; a daemon with CUBEWAY_STRICT=1 logs each.",
+     "MISUSES: what it did wrong with the service API; a daemon with CUBEWAY_STRICT=1 logs each. COMMANDS: those that "
+     "it has taken and not ended; OLDEST, the first of them, since SINCE.",
      "  cwctl services", "", 0, 0, "services", service_columns, NULL, NULL},
     {"services load", "FILE", "load a service from a .so",
      "The service runs on every server of the daemon, or on none. With --everywhere, or of several daemons (--node), "
@@ -424,8 +428,9 @@ static const struct command table[] = {
      "minutes.",
      "  cwctl file status --watch\n  cwctl file status --members", "members", 0, 0, "file-status", file_columns, NULL,
      run_file_status},
-    {"file stop", "ID", "stop sending a file", "What the receivers have of it stays there for the next time.",
-     "  cwctl file stop 3", "", 1, 1, "file-stop", NULL, show_done, NULL},
+    {"file stop", "ID", "stop sending a file",
+     "No receiver keeps a part of it; those that have the whole file keep that.", "  cwctl file stop 3", "", 1, 1,
+     "file-stop", NULL, show_done, NULL},
     {"aggregate reduce", "OP TYPE --from NAME --to SERVER:NAME|all:NAME", "combine a vector of each server into one",
      "Each server reads the file NAME, numbers of that type one after the other, from the folder that is set there "
      "(option data of service aggregate). The vectors are combined on their way, element by element, and SERVER "

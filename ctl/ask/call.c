@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/ask/call.h"
 #include "ctl/ask/remedy.h"
+#include "ctl/ask/unanswered.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -175,6 +176,9 @@ int call_ask(const struct call *call, struct request_draft *request, cw_span pat
     int rc = client_ask(call->client, request, patience, row, context, why);
     if (rc < 0) {
         *code = code_of(call, rc);
+        if (*code == EXIT_TIMEOUT) {
+            unanswered_explain(call->client, call->server, patience, why);
+        }
         if (*code != EXIT_FINE) {
             char text[REMEDY_TEXT];
             const char *said = why[0] != '\0' ? why : strerror(-rc);

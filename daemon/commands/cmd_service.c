@@ -73,7 +73,7 @@ static void refuse_unknown(struct request *r, const char *name)
 
 /* ---- What runs --------------------------------------------------------------------------------------------------- */
 
-static void tell_service(struct request *r, const struct host *h, const struct node_service_info *info)
+static void tell_service(struct request *r, const struct host *h, const struct node_service_info *info, cw_time now)
 {
     char options[CONTROL_WHY];
     const struct host_service *service = host_service_find(h, info->name);
@@ -94,6 +94,11 @@ static void tell_service(struct request *r, const struct host *h, const struct n
     request_integer(r, "timers", info->timers);
     request_integer(r, "calls", info->calls);
     request_integer(r, "misuses", (int64_t)info->misuses);
+    request_integer(r, "commands", info->commands);
+    if (info->commands > 0) {
+        request_text(r, "command", info->command);
+        request_integer(r, "command_age_ns", cw_time_since(now, info->command_came).ns);
+    }
     request_row(r);
 }
 
@@ -105,7 +110,7 @@ void cmd_services(struct request *r)
         return;
     }
     for (unsigned i = 0; node_service_at(server->node, i, &info); i++) {
-        tell_service(r, commands_host(r), &info);
+        tell_service(r, commands_host(r), &info, host_now(commands_host(r)));
     }
     request_done(r, 0);
 }

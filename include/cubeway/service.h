@@ -580,7 +580,9 @@ const char *cw_option(const cw_svc *s, const char *name);
  * Answering a command. on_command gives 0 (the command is answered), a negative errno (refused), or 1: then
  * cw_request_done() follows later, or was called already. An answer is made of rows of named fields, of which operators
  * see a table, and programs JSON; a refusal says why in the text field "error". Names and texts are copied. A request
- * that is done ignores everything; a request that is open when the service closes ends with -ECANCELED.
+ * that is done ignores everything; one that is still open when close() has returned ends with -ECANCELED, which is a
+ * misuse when nothing of its answer has come for a second. A server has room for 16 open requests, of all its services
+ * together.
  */
 void cw_request_int(cw_request *r, const char *name, int64_t value);
 void cw_request_text(cw_request *r, const char *name, const char *value);

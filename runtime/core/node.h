@@ -195,6 +195,9 @@ struct node_service_info {
     uint32_t in_hand;       /* packets in its hands: made or kept, and not yet sent or freed */
     uint32_t timers, calls; /* that run, and that are open */
     uint64_t misuses;       /* of the service API, as far as they are noticed; node_config.strict logs them */
+    uint32_t commands;      /* operators' commands that it has taken and not ended; of the oldest: */
+    const char *command;    /* its words, as far as they were kept; "": there is none. Borrowed until the next entry */
+    cw_time command_came;
 };
 bool node_service_at(const struct node *n, unsigned i, struct node_service_info *out);
 

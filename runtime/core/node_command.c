@@ -4,8 +4,18 @@
  */
 #include "core/node_internal.h"
 
+#include "base/text.h"
+#include "base/utf8.h"
+
 #include <errno.h>
 #include <string.h>
+
+enum { SENTENCE = NODE_COMMAND_WORDS + 120 }; /* bytes of one that names a command */
+
+/* A command of whose answer nothing has come for so long is named; it may be one that takes long by right. */
+static const cw_span silent = CW_SEC(10);
+/* When the service closes, a command that has just been taken was under way; one that is older was forgotten. */
+static const cw_span forgotten = CW_SEC(1);
 
 static struct cw_svc *service_named(const struct node *n, const char *name)
 {
@@ -27,6 +37,25 @@ static struct cw_request *free_request(struct node *n)
         }
     }
     return NULL;
+}
+
+static void note_words(struct cw_request *r, int argc, const char *const *argv)
+{
+    size_t used = 0;
+    for (int i = 0; i < argc && used < sizeof r->words - 1; i++) {
+        used += i > 0 ? utf8_show(" ", 1, r->words + used, sizeof r->words - used) : 0;
+        used += utf8_show(argv[i], strlen(argv[i]), r->words + used, sizeof r->words - used);
+    }
+}
+
+/* "cw_request_done: not called for the command 'ask 1,2,0'" and what follows. */
+static void sentence_of(const struct cw_request *r, const char *rest, char out[static SENTENCE])
+{
+    struct text t = text_of(out, SENTENCE);
+    text_put(&t, "cw_request_done: not called for the command '");
+    text_put(&t, r->words);
+    text_put(&t, "'");
+    text_put(&t, rest);
 }
 
 static void finish(struct cw_request *r, int rc)
@@ -53,6 +82,8 @@ static int start(struct node *n, const char *service, int argc, const char *cons
         return -EBUSY;
     }
     *r = (struct cw_request){.node = n, .sink = *sink, .service = svc->index, .open = true};
+    r->came = r->moved = n->now;
+    note_words(r, argc, argv);
     struct node_outer outer = node_upcall_begin(svc, UPCALL_COMMAND);
     int rc = svc->table->on_command(svc, svc->state, r, argc, argv);
     node_upcall_end(svc, UPCALL_COMMAND, outer);
@@ -99,7 +130,42 @@ void node_end_requests(struct cw_svc *svc)
     for (unsigned i = 0; i < NODE_REQUESTS; i++) {
         struct cw_request *r = &svc->node->request[i];
         if (r->open && r->service == svc->index) {
+            if (cw_time_since(svc->node->now, r->moved).ns >= forgotten.ns) {
+                char sentence[SENTENCE];
+                sentence_of(r, " when the service closed", sentence);
+                node_misuse(svc, sentence);
+            }
             finish(r, -ECANCELED);
+        }
+    }
+}
+
+void node_count_requests(const struct cw_svc *svc, struct node_service_info *out)
+{
+    const struct node *n = svc->node;
+    const struct cw_request *oldest = NULL;
+    out->commands = 0;
+    for (unsigned i = 0; i < NODE_REQUESTS; i++) {
+        const struct cw_request *r = &n->request[i];
+        if (r->open && r->service == svc->index) {
+            out->commands++;
+            oldest = oldest == NULL || cw_time_before(r->came, oldest->came) ? r : oldest;
+        }
+    }
+    out->command = oldest != NULL ? oldest->words : "";
+    out->command_came = oldest != NULL ? oldest->came : n->now;
+}
+
+void node_check_requests(struct node *n)
+{
+    for (unsigned i = 0; n->config.strict && i < NODE_REQUESTS; i++) {
+        struct cw_request *r = &n->request[i];
+        if (r->open && !r->named && cw_time_since(n->now, r->moved).ns >= silent.ns && n->env.watch.log != NULL) {
+            char sentence[SENTENCE];
+            r->named = true;
+            sentence_of(r, ", of whose answer nothing has come for 10 s", sentence);
+            n->env.watch.log(n->env.watch.context, n, CW_LOG_ERROR, n->service[r->service]->table->name, sentence,
+                             n->now);
         }
     }
 }
@@ -107,6 +173,7 @@ void node_end_requests(struct cw_svc *svc)
 void cw_request_int(cw_request *r, const char *name, int64_t value)
 {
     if (r != NULL && r->open && name != NULL && r->sink.integer != NULL) {
+        r->moved = r->node->now;
         r->sink.integer(r->sink.context, name, value);
     }
 }
@@ -114,6 +181,7 @@ void cw_request_int(cw_request *r, const char *name, int64_t value)
 void cw_request_text(cw_request *r, const char *name, const char *value)
 {
     if (r != NULL && r->open && name != NULL && r->sink.text != NULL) {
+        r->moved = r->node->now;
         r->sink.text(r->sink.context, name, value != NULL ? value : "");
     }
 }
@@ -121,6 +189,7 @@ void cw_request_text(cw_request *r, const char *name, const char *value)
 void cw_request_row(cw_request *r)
 {
     if (r != NULL && r->open && r->sink.row != NULL) {
+        r->moved = r->node->now;
         r->sink.row(r->sink.context);
     }
 }

@@ -50,6 +50,7 @@ enum {
     NODE_LOCAL_MAX = 4096,     /* packets to ourselves that may wait */
     NODE_HANDS_MAX = 4096,     /* packets in one service's hands: made or kept, and not yet sent or freed */
     NODE_REQUESTS = 16,        /* operators' commands being answered at one time */
+    NODE_COMMAND_WORDS = 64,   /* bytes of the words of one of these that are kept, to name it */
     NODE_GRANTS_MAX = 1 << 20, /* the most that node_config.nmu_grants may be: 60 MB of tables */
     NODE_TIMERS = 1024,        /* that run at one time, of all services */
     NODE_CALLS = 4096,         /* that are open at one time, of all services */
@@ -130,6 +131,9 @@ struct cw_request {
     struct node_request_sink sink;
     uint8_t service;
     bool open;
+    bool named;                     /* strict: the log has said that it waits */
+    cw_time came, moved;            /* when it came, and when its answer grew last */
+    char words[NODE_COMMAND_WORDS]; /* as the operator gave them, as far as there is room */
 };
 
 struct node_link {
@@ -504,8 +508,12 @@ bool node_has_work_away(const struct cw_svc *svc);
 void node_end_work(struct cw_svc *svc);
 
 /* node_command.c */
-/* Ends the operators' commands that a service has not answered when it closes, with -ECANCELED. */
+/* Ends the operators' commands that a service has not answered when it closes, with -ECANCELED: a misuse each. */
 void node_end_requests(struct cw_svc *svc);
+/* Fills in the commands that the service has in hand. */
+void node_count_requests(const struct cw_svc *svc, struct node_service_info *out);
+/* strict: logs each command once whose answer has not grown for 10 s. It may take as long by right. */
+void node_check_requests(struct node *n);
 
 /* node_tick.c */
 /* Every entry begins with node_enter(), and returns node_leave_entry(). */

@@ -379,6 +379,7 @@ bool node_service_at(const struct node *n, unsigned i, struct node_service_info 
             .calls = n->calls.of[svc->index],
             .misuses = svc->misuses,
         };
+        node_count_requests(svc, out);
         return true;
     }
     return false;

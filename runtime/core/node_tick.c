@@ -48,6 +48,7 @@ cw_links node_tick(struct node *n, cw_time now)
     }
     node_wake_writers(n);
     node_check_freed(n);
+    node_check_requests(n);
     return node_leave_entry(n);
 }
 

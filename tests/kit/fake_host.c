@@ -917,7 +917,9 @@ void cw_request_row(cw_request *r)
 
 void cw_request_done(cw_request *r, int rc)
 {
-    fake_result_done(result_of(r), rc);
+    if (r != NULL) {
+        fake_result_done(result_of(r), rc);
+    }
 }
 
 void fake_command(cw_svc *s, const char *line, struct fake_result *r)

@@ -30,6 +30,12 @@ class Crash(ctl_kit.Case):
         self.cwctl("service careless free-twice")
         self.assertEqual(self.rows("services")[-1]["misuses"], 1)
         self.assertNotIn("cw_packet_free", self.said("ready"))  # it is not strict
+        done = self.raw("--timeout", "300ms", "service", "careless", "keep")
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertRegex(done.stderr, r"no answer in time: service careless has had the command 'keep' in hand for "
+                                      r"[0-9.]+ s and has not ended it, which cw_request_done\(\) does; --timeout")
+        self.assertRegex(self.cwctl("services"), r"(?m)COMMANDS +SINCE +OLDEST[^\n]*\n(.*\n)*careless .* 1 +[0-9.]+ "
+                                                 r"m?s +keep\b")
         self.cwctl("--server 1,0,0 service careless hold 2000")  # `dead` is 2 s
         self.assertRegex(self.said("held the thread"), r'level=warn msg="a service held the thread for too long" '
                          r"server=1,0,0 service=careless upcall=on_command for=2[0-9]*m?s what_to_do=")

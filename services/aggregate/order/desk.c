@@ -591,7 +591,9 @@ void desk_status(const struct orders *o, cw_request *r, bool *first)
 
 void desk_close(struct orders *o)
 {
-    while (!list_is_empty(&o->desk)) { /* their requests are answered by the runtime */
-        order_free(container_of(list_first(&o->desk), struct order, link));
+    while (!list_is_empty(&o->desk)) {
+        struct order *w = container_of(list_first(&o->desk), struct order, link);
+        cw_request_done(w->request, -ECANCELED);
+        order_free(w);
     }
 }

@@ -276,7 +276,10 @@ void query_close(struct query *q)
     transport_close(q->transport);
     while (!list_is_empty(&q->posts)) {
         struct post *p = container_of(list_first(&q->posts), struct post, link);
-        free(p->asker); /* its request is answered by the runtime */
+        if (p->asker != NULL) {
+            cw_request_done(p->asker->request, -ECANCELED);
+        }
+        free(p->asker);
         post_free(p);
     }
     free_parts(q);

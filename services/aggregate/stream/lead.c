@@ -527,7 +527,10 @@ void lead_tick(struct lead *l)
 
 void lead_close(struct stream *st)
 {
-    while (!list_is_empty(&st->leads)) { /* their requests are answered by the runtime */
-        lead_free((struct lead *)(void *)list_first(&st->leads));
+    while (!list_is_empty(&st->leads)) {
+        struct lead *l = (struct lead *)(void *)list_first(&st->leads);
+        cw_request_done(l->taker, -ECANCELED);
+        cw_request_done(l->request, -ECANCELED);
+        lead_free(l);
     }
 }

@@ -565,6 +565,7 @@ void file_send_close(struct files *f)
     while (f->sends != NULL) {
         struct file_send *send = f->sends;
         f->sends = send->next;
-        forget(send); /* its request ends with the service */
+        answer(send, -ECANCELED);
+        forget(send);
     }
 }

@@ -213,6 +213,57 @@ START_TEST(a_command_is_answered_once)
 }
 END_TEST
 
+static int never_answers(cw_svc *s, cw_request *r, int argc, const char *const *argv)
+{
+    (void)s, (void)argv;
+    if (argc > 2) {
+        cw_request_int(r, "field", 1);
+    }
+    return 1;
+}
+
+static void on_cancelled(void *context, int rc)
+{
+    ck_assert_int_eq(rc, -ECANCELED);
+    ++*(unsigned *)context;
+}
+
+/* A command that the service keeps is shown, named in strict mode when nothing comes of it, and a misuse at the end. */
+START_TEST(a_command_that_is_never_answered)
+{
+    for (int strict = 0; strict < 2; strict++) {
+        struct bench *b = alone(strict);
+        unsigned done = 0;
+        static const char *const words[] = {"hold", "red\n", "firmly"};
+        const struct node_request_sink sink = {.context = &done, .done = on_cancelled};
+        struct node_service_info i = info(b);
+        ck_assert(i.commands == 0 && i.command[0] == '\0');
+        b->hooks.on_command = never_answers;
+        cw_time began = b->now;
+        (void)node_command(b->node[0], "probe", 2, words, &sink, b->now);
+        bench_run(b, CW_SEC(5));
+        (void)node_command(b->node[0], "probe", 3, words, &sink, b->now);
+        i = info(b);
+        ck_assert(i.commands == 2 && i.misuses == 0 && i.command_came.ns == began.ns);
+        ck_assert_str_eq(i.command, "hold red\\x0a");
+        ck_assert_uint_eq(b->logs, 0);
+        bench_run(b, CW_SEC(6));
+        ck_assert_uint_eq(b->logs, strict);
+        ck_assert(!strict || strstr(b->logged, "cw_request_done: not called for the command 'hold red\\x0a', of whose "
+                                               "answer nothing has come for 10 s") != NULL);
+        bench_run(b, CW_SEC(20));
+        ck_assert_uint_eq(b->logs, strict ? 2 : 0);
+        ck_assert_uint_eq(info(b).misuses, 0);
+        ck_assert_int_eq(node_service_remove(b->node[0], info(b).job, b->now), 0);
+        ck_assert_uint_eq(b->logs, strict ? 4 : 0);
+        ck_assert(!strict || strstr(b->logged, "cw_request_done: not called for the command 'hold red\\x0a firmly' "
+                                               "when the service closed") != NULL);
+        ck_assert_uint_eq(done, 2);
+        bench_close(b);
+    }
+}
+END_TEST
+
 START_TEST(what_was_freed_is_filled)
 {
     for (int strict = 0; strict < 2; strict++) {
@@ -259,6 +310,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(other_functions),
     SUITE_TEST(lines_of_one_kind_are_bounded),
     SUITE_TEST(a_command_is_answered_once),
+    SUITE_TEST(a_command_that_is_never_answered),
     SUITE_TEST(what_was_freed_is_filled),
     SUITE_TEST(what_it_holds_is_shown),
 };

@@ -9,6 +9,7 @@
  *   write-late     writes to a packet that it has freed
  *   circle         starts a timer of no time, for ever
  *   loop           does not return, and never sleeps
+ *   keep           takes the command, and never ends it
  */
 #include "cubeway/service.h"
 
@@ -80,7 +81,10 @@ static int careless_command(cw_svc *s, void *state, cw_request *r, int argc, con
             /* as a list whose end is missing */
         }
     }
-    cw_request_text(r, "error", "commands are crash, give-up, hold MS, free-twice, write-late, circle, loop");
+    if (argc == 1 && strcmp(argv[0], "keep") == 0) {
+        return 1;
+    }
+    cw_request_text(r, "error", "commands are crash, give-up, hold MS, free-twice, write-late, circle, loop, keep");
     return -EINVAL;
 }
 
@@ -92,6 +96,7 @@ static const cw_command commands[] = {
     {"write-late", "", "write to a packet that is freed"},
     {"circle", "", "start a timer of no time, for ever"},
     {"loop", "", "do not return"},
+    {"keep", "", "take the command and never end it"},
     {NULL, NULL, NULL},
 };
 

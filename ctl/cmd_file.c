@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PROGRESS_MS = 500, LINE = 480, COLUMNS = 80 };
+enum { PROGRESS_MS = 500, LINE = 480, COLUMNS = 80, FIRST_FILE = 2 /* of the words */ };
 
 struct sending {
     struct call *call;
@@ -179,7 +179,19 @@ static bool add_words(struct request_draft *request, const char *text)
     return any;
 }
 
-/* Adds every --to, each of one or several words, and the words behind FILE: --to A B says A and B. False: no --to. */
+/* The words before the first --to are files, one at least; those behind it are members: --to A B says A and B. */
+static int end_of_files(const struct call *call)
+{
+    const struct arguments *a = call->arguments;
+    for (int i = 0; i < a->options; i++) {
+        if (strcmp(a->given[i].option->name, "to") == 0) {
+            return a->given[i].after > FIRST_FILE ? a->given[i].after : FIRST_FILE + 1;
+        }
+    }
+    return a->words;
+}
+
+/* Adds every --to, each of one or several words, and the words behind the first. False: no --to. */
 static bool add_members(const struct call *call, struct request_draft *request)
 {
     const struct arguments *a = call->arguments;
@@ -189,7 +201,7 @@ static bool add_members(const struct call *call, struct request_draft *request)
             any |= add_words(request, a->given[i].text);
         }
     }
-    for (int i = 3; any && i < a->words; i++) {
+    for (int i = end_of_files(call); any && i < a->words; i++) {
         (void)add_words(request, a->word[i]);
     }
     return any;
@@ -239,13 +251,8 @@ static int check_name(const struct call *call, const char *name)
     return 0;
 }
 
-int run_file_send(struct call *call)
+static int send_one(struct call *call, const char *file)
 {
-    const char *file = call->arguments->word[2];
-    int wrong = check_name(call, name_of(call, file));
-    if (wrong != 0) {
-        return wrong;
-    }
     const char *term = getenv("TERM");
     bool obeys = term == NULL || strcmp(term, "dumb") != 0; /* it wipes lines when it is told to */
     struct sending s = {.call = call, .terminal = isatty(STDERR_FILENO) != 0 && obeys};
@@ -271,6 +278,38 @@ int run_file_send(struct call *call)
                    : refuse(call, EXIT_USAGE, file, "to whom? --to all, --to x,y,z (again and again), or --to GROUP");
     rows_clear(&s.rows);
     request_draft_close(request);
+    return code;
+}
+
+/* 0, or the exit code after a line on errors. */
+static int check_files(const struct call *call, int end)
+{
+    if (end > FIRST_FILE + 1 && call_given(call, "as") != NULL) {
+        return refuse(call, EXIT_USAGE, call_given(call, "as")->text,
+                      "--as gives one file another name, and here are several: send that one alone; a server or group "
+                      "to send to stands behind --to");
+    }
+    int wrong = 0;
+    for (int i = FIRST_FILE; i < end && wrong == 0; i++) {
+        wrong = check_name(call, name_of(call, call->arguments->word[i]));
+    }
+    return wrong;
+}
+
+/* One after the other: each goes to all its receivers at the same time. */
+int run_file_send(struct call *call)
+{
+    int end = end_of_files(call), code = check_files(call, end);
+    if (code != 0) {
+        return code;
+    }
+    for (int i = FIRST_FILE; i < end && !*call->stop; i++) {
+        int one = send_one(call, call->arguments->word[i]);
+        if (one != EXIT_FINE && one != EXIT_NO && one != EXIT_INCOMPLETE) {
+            return one; /* the others would fare alike */
+        }
+        code = i == FIRST_FILE || one == code ? one : EXIT_INCOMPLETE;
+    }
     return code;
 }
 

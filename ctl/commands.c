@@ -67,7 +67,8 @@ static const struct table_column file_columns[] = {
     {"slowest_bytes", "HAS", TABLE_BYTES},
     {"sent_bytes", "SENT", TABLE_BYTES},
     {"missed_bytes", "MISSED", TABLE_BYTES},
-    {"took_ns", "SINCE", TABLE_SPAN},
+    {"took_ns", "TIME", TABLE_SPAN},
+    {"ended_ns", "ENDED", TABLE_SPAN},
     {"bits_per_s", "RATE", TABLE_RATE},
     {"left_ns", "LEFT", TABLE_SPAN},
     {"trees", "TREES", TABLE_TEXT},
@@ -407,25 +408,24 @@ static const struct command table[] = {
      "Jobs are named by number, or by names of the file; servers by number, or with --dims by x,y,z.",
      "  cwctl job sign web.jobs --key operator.key --cluster 7 --dims 4x4x4 > web.signed", "key cluster dims", 1, 1,
      NULL, NULL, NULL, run_job_sign},
-    {"file send", "FILE --to all|SERVER..|GROUP", "send a file to other servers, to all at the same time",
-     "FILE is opened here, with your rights. It appears on each server whole or not at all, in the folder that is set "
-     "there (option folder of service multicast). When it is sent again, only what is missing goes. On a terminal, or "
-     "with --progress, it is shown how far it is, with a line for each receiver that the others wait for; at the end, "
-     "why bytes were sent more than once. Exit codes: 0 all have it; 5 some have it, and the others are named with the "
-     "reason; 1 nobody has it.",
+    {"file send", "FILE.. --to all|SERVER..|GROUP", "send files to other servers, to all at the same time",
+     "Several files, all before --to, go one after the other. FILE is opened here, with your rights. It appears on "
+     "each server whole or not at all, in the folder that is set there (option folder of service multicast). When it "
+     "is sent again, only what is missing goes. On a terminal, or with --progress, it is shown how far it is, with a "
+     "line for each receiver that the others wait for; at the end, why bytes were sent more than once. Exit codes: 0 "
+     "all have it; 5 some have it, and the others are named with the reason; 1 nobody has it.",
      "  cwctl file send image.qcow2 --to all\n  cwctl file send kernel --as vmlinuz --to 1,0,0 --to 1,0,1 --mode 644",
      "to as mode keep progress no-wait", 1, OPTION_WORDS_MAX - 2, NULL, NULL, NULL, run_file_send},
     {"file status", "", "files on their way from this server, and to it",
      "STATE: digesting (its bytes are read once), asking (who is in the group), sending; done (all have it), in part "
      "(FAILED have not), failed (nobody has it), or ended (it was not sent: REASON). THERE: bytes on the disk, on "
-     "average over all receivers; BEFORE: those that were there before this sending. HAD "
-     "IT: receivers that had the whole file already. SLOWEST, HAS: the receiver that has least, and how much it has. "
-     "SENT: bytes that this server has sent, including those sent again; MISSED: bytes sent again because receivers "
-     "had "
-     "missed them (they were out of sight, or their disks too slow). LEFT: the time until the slowest receiver has "
-     "all, "
-     "at its pace of the last seconds. TREES, LINKS: those by which it sends now. What has ended is shown for 10 "
-     "minutes.",
+     "average over all receivers; BEFORE: those that were there before this sending. HAD IT: receivers that had the "
+     "whole file already. SLOWEST, HAS: the receiver that has least, and how much it has. SENT: bytes that this "
+     "server has sent, including those sent again; MISSED: bytes sent again because receivers had missed them (they "
+     "were out of sight, or their disks too slow). LEFT: the time until the slowest receiver has all, at its pace of "
+     "the last seconds. TREES, LINKS: those by which it sends now. Of what comes here: opening, taking, finishing; "
+     "then here (under its name), or failed. What has ended is shown for 10 minutes (of what came here, the last 16 "
+     "files): TIME is how long it took, ENDED how long ago that was.",
      "  cwctl file status --watch\n  cwctl file status --members", "members", 0, 0, "file-status", file_columns, NULL,
      run_file_status},
     {"file stop", "ID", "stop sending a file",

@@ -83,6 +83,7 @@ const struct arguments_option *arguments_own(const struct arguments_option *opti
 
 struct reading {
     struct arguments *out;
+    const struct option_words *words; /* so far */
     const struct option *table;
     const struct arguments_option *given; /* table[COMMON + i] is given[i] */
     union {
@@ -107,7 +108,7 @@ static int on_given(void *context, const struct option *option, const char *text
         return -EINVAL;
     }
     struct arguments_given *given = &r->out->given[r->out->options++];
-    *given = (struct arguments_given){.option = &r->given[which - COMMON], .text = text};
+    *given = (struct arguments_given){.option = &r->given[which - COMMON], .text = text, .after = r->words->count};
     if (given->option->kind == ARGUMENTS_NUMBER) {
         given->number = (int64_t)r->value.number;
     } else if (given->option->kind == ARGUMENTS_SPAN) {
@@ -130,8 +131,8 @@ int arguments_parse(int argc, char *const argv[], const struct arguments_option 
 {
     struct option table[ARGUMENTS_TABLE];
     struct option_traits traits[ARGUMENTS_TABLE];
-    struct option_words words;
-    struct reading r = {.out = out, .table = table, .given = options, .errors = errors};
+    struct option_words words = {.count = 0};
+    struct reading r = {.out = out, .words = &words, .table = table, .given = options, .errors = errors};
     *out = (struct arguments){.every = CW_SEC(1)};
     size_t count = arguments_table(options, out, table, traits);
     for (size_t i = COMMON; i < count; i++) {

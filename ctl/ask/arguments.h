@@ -30,6 +30,7 @@ struct arguments_given {
     const struct arguments_option *option;
     const char *text; /* as it was written, borrowed from argv; NULL: ARGUMENTS_FLAG */
     int64_t number;   /* ARGUMENTS_NUMBER; ARGUMENTS_SPAN in microseconds */
+    int after;        /* words that stood before it */
 };
 
 struct arguments {

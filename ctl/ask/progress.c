@@ -22,6 +22,12 @@ static int64_t number(const struct message *row, const char *name)
     return message_get_integer(row, name, 0);
 }
 
+/* The verb of "N of M servers": "1 of 7 has", "0 of 1 has", "2 of 7 have". */
+static const char *has(int64_t n, int64_t of)
+{
+    return n == 1 || of == 1 ? "has" : "have";
+}
+
 static int percent_of(int64_t part, int64_t whole)
 {
     return whole > 0 ? (int)((double)part * 100 / (double)whole) : 100;
@@ -86,7 +92,8 @@ static void read_sending(const struct message *row, struct facts *f)
     int64_t bytes = number(row, "bytes"), already = number(row, "had_already");
     const char *slowest = message_get_text(row, "slowest", NULL);
     f->percent = percent_of(number(row, "there_bytes"), bytes);
-    add(f->rest, ", %" PRId64 " of %" PRId64 " have it", number(row, "complete"), number(row, "members"));
+    int64_t complete = number(row, "complete"), members = number(row, "members");
+    add(f->rest, ", %" PRId64 " of %" PRId64 " %s it", complete, members, has(complete, members));
     if (already > 0) {
         add(f->rest, ", %" PRId64 " had it already", already);
     }
@@ -164,26 +171,56 @@ static int by_missed(const void *a, const void *b)
     return one < other ? 1 : -(one > other);
 }
 
-/* "1,0,0, 2,0,2 and 5 others": the members for whom most was sent again first; "" where nothing was. */
-static void name_missers(struct message *const *row, size_t count, char *out)
+/* Appends "1,0,0, 2,0,2 and 5 others": the servers of the first `count` of these rows. */
+static void add_servers(struct message *const *row, size_t count, char *out)
 {
-    struct message **sorted = calloc(count + 1, sizeof *sorted);
-    size_t missers = 0;
-    for (size_t i = 1; sorted != NULL && i < count; i++) {
-        if (number(row[i], "missed_bytes") > 0) {
-            sorted[missers++] = row[i];
+    size_t named = count <= NAMED_MOST ? count : NAMED_MOST;
+    for (size_t i = 0; i < named; i++) {
+        bool last = i > 0 && i + 1 == count;
+        add(out, "%s%s", i == 0 ? "" : last ? " and " : ", ", message_get_text(row[i], "server", "?"));
+    }
+    if (count > named) {
+        add(out, " and %zu other%s", count - named, count - named == 1 ? "" : "s");
+    }
+}
+
+/* The rows of those members of which is_meant() is true, for the caller to free; NULL: no memory. */
+static struct message **choose(struct message *const *row, size_t count, bool (*is_meant)(const struct message *member),
+                               size_t *chosen)
+{
+    struct message **out = calloc(count + 1, sizeof *out);
+    *chosen = 0;
+    for (size_t i = 1; out != NULL && i < count; i++) {
+        if (is_meant(row[i])) {
+            out[(*chosen)++] = row[i];
         }
     }
+    return out;
+}
+
+static bool has_missed(const struct message *member)
+{
+    return number(member, "missed_bytes") > 0;
+}
+
+static bool is_contested(const struct message *member)
+{
+    return message_has(member, "contested_by");
+}
+
+static bool is_complete(const struct message *member)
+{
+    return strcmp(message_get_text(member, "state", ""), "complete") == 0;
+}
+
+/* The members for whom most was sent again first; "" where nothing was. */
+static void name_missers(struct message *const *row, size_t count, char *out)
+{
+    size_t missers;
+    struct message **sorted = choose(row, count, has_missed, &missers);
     if (missers > 0) {
         qsort(sorted, missers, sizeof *sorted, by_missed);
-    }
-    size_t named = missers <= NAMED_MOST ? missers : NAMED_MOST;
-    for (size_t i = 0; i < named; i++) {
-        bool last = i + 1 == missers;
-        add(out, "%s%s", i == 0 ? "" : last ? " and " : ", ", message_get_text(sorted[i], "server", "?"));
-    }
-    if (missers > named) {
-        add(out, " and %zu other%s", missers - named, missers - named == 1 ? "" : "s");
+        add_servers(sorted, missers, out);
     }
     free(sorted);
 }
@@ -215,50 +252,71 @@ static void print_rate(const struct message *sum, FILE *out)
     if (already > 0 && already == complete) {
         fprintf(out, complete == 1 ? ", and had it already" : ", and all of them had it already");
     } else if (already > 0) {
-        fprintf(out, "; %" PRId64 " had it already, the slowest other one got it at %s", already, rate);
+        fprintf(out, "; %" PRId64 " had it already, the %s one got it at %s", already,
+                complete - already == 1 ? "other" : "slowest other", rate);
     } else if (complete > 0 && number(sum, "bytes") > 0) {
-        fprintf(out, ", the slowest at %s", rate);
+        fprintf(out, complete == 1 ? ", at %s" : ", the slowest at %s", rate);
     }
 }
 
-/* The servers that have got both: whichever ended last there stays. */
-static void print_contested(struct message *const *row, size_t count, FILE *out)
+/* Of the servers that had a part of the file before. Those that had all of it are told of elsewhere. */
+static void print_before(struct message *const *row, size_t count, FILE *out)
 {
-    bool any = false;
+    int64_t bytes = number(row[0], "bytes"), sum = 0, having = 0;
+    const char *server = "it";
+    char text[UNITS_TEXT];
     for (size_t i = 1; i < count; i++) {
-        if (message_has(row[i], "contested_by")) {
-            fprintf(out, "%s%s", any ? " " : "", message_get_text(row[i], "server", "?"));
-            any = true;
+        int64_t before = number(row[i], "before_bytes");
+        if (is_complete(row[i]) && before > 0 && before < bytes) {
+            server = message_get_text(row[i], "server", "it");
+            sum += before;
+            having++;
         }
     }
-    fprintf(out, any ? "" : "some servers");
+    if (having > 0) {
+        units_bytes((uint64_t)(sum / having), text);
+    }
+    if (having == 1) {
+        fprintf(out, "; %s had %s of it before", number(row[0], "members") == 1 ? "it" : server, text);
+    } else if (having > 1) {
+        fprintf(out, "; %" PRId64 " had %s of it before, on average", having, text);
+    }
+}
+
+/* Servers to which two files of this name came at once: whichever ended last there stays. */
+static void print_contested(struct message *const *row, size_t count, FILE *out)
+{
+    size_t servers;
+    char names[PROGRESS_LINE] = "";
+    struct message **contested = choose(row, count, is_contested, &servers);
+    if (servers > 0) {
+        add_servers(contested, servers, names);
+    }
+    free(contested);
+    fprintf(out,
+            "  %s sent another file of this name at the same time, and on %s that one may have replaced this one; ",
+            message_get_text(row[0], "contested_by", "?"), servers > 0 ? names : "some servers");
+    fprintf(out, "send the right one again\n");
 }
 
 void progress_end(struct message *const *row, size_t count, FILE *out)
 {
     const struct message *sum = row[0];
     char text[UNITS_TEXT], name[PROGRESS_LINE];
-    int64_t members = number(sum, "members"), complete = number(sum, "complete"), before = number(sum, "before_bytes");
-    int64_t contested = number(sum, "contested"), sure = complete - contested;
+    int64_t members = number(sum, "members"), complete = number(sum, "complete");
     units_bytes((uint64_t)number(sum, "bytes"), text);
-    fprintf(out, "%s, %s: %s%" PRId64 " of %" PRId64 " server%s %s it after ", name_of(sum, name), text,
-            contested > 0 ? "at least " : "", sure, members, members == 1 ? "" : "s", sure == 1 ? "has" : "have");
+    fprintf(out, "%s, %s: %" PRId64 " of %" PRId64 " server%s %s it after ", name_of(sum, name), text, complete,
+            members, members == 1 ? "" : "s", number(sum, "contested") > 0 ? "got" : has(complete, members));
     units_span(number(sum, "took_ns"), text);
     fprintf(out, "%s", text);
     print_rate(sum, out);
     units_bytes((uint64_t)number(sum, "sent_bytes"), text);
     fprintf(out, "; %s sent", text);
-    if (before > 0 && number(sum, "had_already") < complete) {
-        units_bytes((uint64_t)before, text);
-        fprintf(out, members == 1 ? "; it had %s before" : "; they had %s of it before, on average", text);
-    }
+    print_before(row, count, out);
     fprintf(out, "\n");
     print_repeats(row, count, out);
-    const char *rival = message_get_text(sum, "contested_by", NULL);
-    if (rival != NULL) {
-        fprintf(out, "  %s sent another file of this name meanwhile: ", rival);
+    if (message_has(sum, "contested_by")) {
         print_contested(row, count, out);
-        fprintf(out, " may have that one; send the right one again\n");
     }
     for (size_t i = 1; i < count; i++) {
         if (strcmp(message_get_text(row[i], "state", ""), "failed") == 0) {

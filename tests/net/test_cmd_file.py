@@ -81,6 +81,10 @@ class Files(ctl_kit.Case):
         self.assertRegex(text, r"^image, 3.00 MB: 26 of 26 servers have it after [0-9.]+ .*, the slowest at .*; "
                                r"3.00 MB sent\n$")
         self.check(MEMBERS, "image", self.bytes(size))
+        came = next(row for row in self.rows("--server 2,2,2 file status") if row["what"] == "came")
+        self.assertEqual((came["what"], came["name"], came["from"], came["state"], came["there_bytes"]),
+                         ("came", name, "0,0,0", "here", size))
+        self.assertLess(came["ended_ns"], 60e9)
         self.assertFalse(os.path.exists(self.there("0,0,0", "image")))  # the source has it anyway
         rows = self.rows("file send", path, "--to", "all")
         self.assertEqual((rows[0]["what"], rows[0]["complete"], rows[0]["failed"]), ("sum", 26, 0))
@@ -94,8 +98,7 @@ class Files(ctl_kit.Case):
                                    "already; 0 B sent\n$")
             os.unlink(self.there("2,2,2", "image"))
             text = self.cwctl("file send", path, "--to", "2,2,2", "1,1,1 1,0,0")
-            self.assertRegex(text, "; 2 had it already, the slowest other one got it at .*; 3.00 MB sent; they "
-                                   "had 2.00 MB of it before, on average\n$")
+            self.assertRegex(text, "; 2 had it already, the other one got it at .*; 3.00 MB sent\n$")
         self.check(MEMBERS, "image", self.bytes(size))
 
     def on_terminal(self, *words, **environment):
@@ -144,6 +147,20 @@ class Files(ctl_kit.Case):
         self.assertIn("1,0,0 has not: a file of that name is there", text)
         self.check(["1,0,0"], "other name", self.bytes(50_000, 2))
 
+    def test_several_files(self):
+        """They stand before --to, and servers behind it."""
+        one, other = self.file("one", 10_000), self.file("other", 20_000, seed=2)
+        text = self.cwctl("file send", one, other, "--to", "1,0,0", "2,2,2")
+        self.assertRegex(text, r"^one, 10.0 kB: 2 of 2 servers have it after .*\nother, 20.0 kB: 2 of 2 servers have "
+                               r"it after .*\n$")
+        self.check(["1,0,0", "2,2,2"], "other", self.bytes(20_000, 2))
+        done = self.raw("file", "send", self.top + "/none", one, "--to", "1,0,0")
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertIn("none: No such file", done.stderr)
+        self.assertIn("one, 10.0 kB: 1 of 1 server has it", done.stdout)
+        self.refused(f"file send {one} {other} --to all --as a", "--as gives one file another name", code=2)
+        self.refused(f"file send {one} {other}", "to whom?", code=2)
+
     def test_sizes(self):
         for size in (0, 1, 8000, 9000, 100_000):
             path = self.file(f"size{size}", size)
@@ -166,7 +183,7 @@ class Files(ctl_kit.Case):
         self.assertIn("a folder of that name is there", reasons["0,1,2"])
         self.check([s for s in MEMBERS if s not in reasons], "image", self.bytes(500_000))
         text = self.cwctl("file send", path, "--to", "1,1,1", code=1)
-        self.assertIn("0 of 1 server have it", text)
+        self.assertIn("0 of 1 server has it", text)
 
     def test_what_is_refused(self):
         path = self.file("image", 10)

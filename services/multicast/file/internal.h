@@ -16,7 +16,10 @@ enum {
     FILES_SENDS = 16,      /* sendings under way from this server */
     FILES_SENDS_KEPT = 32, /* sendings that file-status shows, ended ones among them */
     FILES_SLOTS = 16,      /* files that come to this server */
+    FILES_CAME_KEPT = 16,  /* files that have come, or have not, and that file-status still shows */
 };
+/* What has ended is shown by file-status for so long. */
+#define FILES_SHOWN CW_MINUTES(10)
 /* The time between two looks after everything that is on its way. */
 #define FILES_BEAT CW_MS(100)
 
@@ -35,7 +38,17 @@ struct file_slot {
     bool contested;
     cw_server rival;
     /* When the message asked for a sink last, when a piece came last, when the source was told of the progress last. */
-    cw_time asked, moved, reported;
+    cw_time asked, moved, reported, began;
+};
+
+/* A file that has come, or has failed to. */
+struct file_came {
+    char name[FILE_NAME_MOST + 1];
+    cw_server origin;
+    int status; /* 0: it is there */
+    uint64_t bytes, there, before;
+    cw_span took;
+    cw_time at; /* when it ended */
 };
 
 /* A member of a file that is sent. */
@@ -107,6 +120,8 @@ struct files {
     struct file_slot *slots;
     struct file_send *sends; /* the newest first */
     unsigned slot_count, send_count;
+    struct file_came came[FILES_CAME_KEPT]; /* a ring */
+    unsigned came_count;                    /* of all that ever came: the next is put at its rest */
     /* Tickets of messages that wait for the part of another message. */
     uint64_t waiting[FILES_SLOTS];
     unsigned waitings;

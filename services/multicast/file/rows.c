@@ -177,6 +177,9 @@ void file_rows_progress(struct file_send *send, cw_request *r)
         }
     }
     cw_request_int(r, "took_ns", cw_time_since(until, send->began).ns);
+    if (send->over) {
+        cw_request_int(r, "ended_ns", cw_time_since(cw_now(f->s), send->over_at).ns);
+    }
     if (send->sending) {
         cw_request_int(r, "bits_per_s", file_pace_mean(send->given, cw_time_since(until, send->sent)));
     }

@@ -15,8 +15,6 @@
 #include <string.h>
 
 enum { NAME_SHOWN = 101, MODES = 0777, PROGRESS_LEAST_MS = 50, PROGRESS_MOST_MS = 3600000 };
-/* A sending that is over is shown by file-status for so long. */
-static const cw_span keep_over = CW_SEC(600);
 
 /* ---- Ending ------------------------------------------------------------------------------------------------------ */
 
@@ -99,9 +97,9 @@ static void tell_begin(const struct file_send *send)
 static void tell_end(const struct file_send *send, unsigned have, int status)
 {
     char text[100];
-    snprintf(text, sizeof text, "was sent from here: %u of %u server%s have it%s%s", have, send->goals,
-             send->goals == 1 ? "" : "s", status < 0 ? "; it ended early: " : "",
-             status < 0 ? file_reason(status) : "");
+    snprintf(text, sizeof text, "was sent from here: %u of %u server%s %s it%s%s", have, send->goals,
+             send->goals == 1 ? "" : "s", have == 1 || send->goals == 1 ? "has" : "have",
+             status < 0 ? "; it ended early: " : "", status < 0 ? file_reason(status) : "");
     tell(send, text);
 }
 
@@ -531,7 +529,7 @@ void file_send_tick(struct files *f, cw_time now)
         struct file_send *send = *at;
         tick_one(send, now);
         newest++;
-        bool old = newest > FILES_SENDS_KEPT || cw_time_since(now, send->over_at).ns > keep_over.ns;
+        bool old = newest > FILES_SENDS_KEPT || cw_time_since(now, send->over_at).ns > FILES_SHOWN.ns;
         if (send->over && send->reader == NULL && old) {
             *at = send->next;
             f->send_count--;

@@ -10,6 +10,7 @@
 #include "services/reply/servers.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,7 +176,7 @@ static int begin(struct files *f, const struct cast_offer *offer, const struct f
     slot->files = f;
     slot->ticket = offer->ticket;
     slot->origin = offer->origin;
-    slot->asked = slot->moved = now;
+    slot->asked = slot->moved = slot->began = now;
     slot->next = f->slots;
     f->slots = slot;
     f->slot_count++;
@@ -257,11 +258,27 @@ static void look_after(struct file_slot *slot, cw_time now)
     }
 }
 
+/* For file-status. A part that went over to another message is that one's. */
+static void note_end(struct files *f, const struct file_slot *slot)
+{
+    struct file_part_view v = file_part_look(slot->part);
+    if (v.status == -ESTALE) {
+        return;
+    }
+    struct file_came *c = &f->came[f->came_count++ % FILES_CAME_KEPT];
+    *c = (struct file_came){.origin = slot->origin, .status = v.status, .bytes = v.bytes, .at = cw_now(f->s)};
+    snprintf(c->name, sizeof c->name, "%s", file_part_label(slot->part)->name);
+    c->there = v.there;
+    c->before = v.before;
+    c->took = cw_time_since(c->at, slot->began);
+}
+
 static void reap(struct files *f)
 {
     for (struct file_slot **at = &f->slots; *at != NULL;) {
         struct file_slot *slot = *at;
         if (slot->part != NULL && file_part_is_over(slot->part)) {
+            note_end(f, slot);
             file_part_close(slot->part);
             slot->part = NULL;
         }
@@ -295,6 +312,35 @@ void file_take_tick(struct files *f, cw_time now)
     }
 }
 
+/* Those that have ended, the newest first. */
+static void tell_came(struct files *f, cw_request *r, bool *first)
+{
+    cw_time now = cw_now(f->s);
+    for (unsigned i = 0; i < FILES_CAME_KEPT && i < f->came_count; i++) {
+        const struct file_came *c = &f->came[(f->came_count - 1 - i) % FILES_CAME_KEPT];
+        cw_span ago = cw_time_since(now, c->at);
+        if (ago.ns > FILES_SHOWN.ns) {
+            return;
+        }
+        if (!*first) {
+            cw_request_row(r);
+        }
+        *first = false;
+        cw_request_text(r, "what", "came");
+        cw_request_text(r, "name", c->name);
+        tell_server_id(f->s, r, "from", c->origin);
+        cw_request_text(r, "state", c->status < 0 ? "failed" : "here");
+        cw_request_int(r, "bytes", (int64_t)c->bytes);
+        cw_request_int(r, "there_bytes", (int64_t)c->there);
+        cw_request_int(r, "before_bytes", (int64_t)c->before);
+        cw_request_int(r, "took_ns", c->took.ns);
+        cw_request_int(r, "ended_ns", ago.ns);
+        if (c->status < 0) {
+            cw_request_text(r, "reason", file_reason(c->status));
+        }
+    }
+}
+
 void file_take_status(struct files *f, cw_request *r, bool *first)
 {
     for (const struct file_slot *slot = f->slots; slot != NULL; slot = slot->next) {
@@ -319,6 +365,7 @@ void file_take_status(struct files *f, cw_request *r, bool *first)
             cw_request_text(r, "reason", file_reason(v.status));
         }
     }
+    tell_came(f, r, first);
 }
 
 void file_take_close(struct files *f)

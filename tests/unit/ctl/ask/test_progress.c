@@ -53,7 +53,7 @@ START_TEST(lines)
     /* Nothing has to be sent: there is no rate, and nothing that is left. */
     ck_assert_str_eq(
         plain("\"name\":\"a\",\"bytes\":0,\"members\":1,\"complete\":0,\"there_bytes\":0,\"bits_per_s\":0"),
-        "a: 100 % of 0 B, 0 of 1 have it");
+        "a: 100 % of 0 B, 0 of 1 has it");
 }
 END_TEST
 
@@ -109,8 +109,35 @@ START_TEST(ends)
     ck_assert_str_eq(end(SUM "\"members\":3,\"complete\":3,\"had_already\":2,\"before_bytes\":15000000,"
                              "\"least_bits_per_s\":51000000,\"sent_bytes\":15000000",
                          NULL),
-                     "image, 20.0 MB: 3 of 3 servers have it after 3.10 s; 2 had it already, the slowest other one got "
-                     "it at 51.0 Mbit/s; 15.0 MB sent; they had 15.0 MB of it before, on average\n");
+                     "image, 20.0 MB: 3 of 3 servers have it after 3.10 s; 2 had it already, the other one got it at "
+                     "51.0 Mbit/s; 15.0 MB sent\n");
+    ck_assert_str_eq(end(SUM "\"members\":1,\"complete\":0,\"failed\":1,\"sent_bytes\":0", NULL),
+                     "image, 20.0 MB: 0 of 1 server has it after 3.10 s; 0 B sent\n");
+}
+END_TEST
+
+#define MEMBER "\"what\":\"member\",\"server\":"
+
+/* Said of those that had a part, and of no others. */
+START_TEST(what_was_there_before)
+{
+    static const char sum[] = SUM "\"members\":3,\"complete\":3,\"had_already\":1,\"before_bytes\":12000000,"
+                                  "\"least_bits_per_s\":51000000,\"sent_bytes\":20000000";
+    const char *one[] = {MEMBER "\"1,0,0\",\"state\":\"complete\",\"before_bytes\":20000000",
+                         MEMBER "\"2,0,0\",\"state\":\"complete\",\"before_bytes\":16000000",
+                         MEMBER "\"2,1,0\",\"state\":\"complete\",\"before_bytes\":0", NULL};
+    ck_assert_str_eq(end(sum, one), "image, 20.0 MB: 3 of 3 servers have it after 3.10 s; 1 had it already, the "
+                                    "slowest other one got it at 51.0 Mbit/s; 20.0 MB sent; 2,0,0 had 16.0 MB of it "
+                                    "before\n");
+    one[2] = MEMBER "\"2,1,0\",\"state\":\"complete\",\"before_bytes\":2000000";
+    ck_assert_ptr_nonnull(strstr(end(sum, one), "; 20.0 MB sent; 2 had 9.00 MB of it before, on average\n"));
+    one[2] = MEMBER "\"2,1,0\",\"state\":\"failed\",\"before_bytes\":2000000";
+    ck_assert_ptr_nonnull(strstr(end(sum, one), "; 20.0 MB sent; 2,0,0 had 16.0 MB of it before\n"));
+    one[0] = one[1];
+    one[1] = NULL;
+    ck_assert_str_eq(end(SUM "\"members\":1,\"complete\":1,\"least_bits_per_s\":51000000,\"sent_bytes\":4000000", one),
+                     "image, 20.0 MB: 1 of 1 server has it after 3.10 s, at 51.0 Mbit/s; 4.00 MB sent; it had 16.0 MB "
+                     "of it before\n");
 }
 END_TEST
 
@@ -129,15 +156,16 @@ START_TEST(reasons)
         "image, 20.0 MB: 2 of 3 servers have it after 3.10 s, the slowest at 51.0 Mbit/s; 31.0 MB sent\n"
         "  sent again: 9.50 MB that 2,0,2 and 1,0,0 had missed; 900 kB that were lost on cables; 600 kB by a second "
         "way, while one was mended\n"
-        "  0,0,1 sent another file of this name meanwhile: some servers may have that one; send the right one again\n"
+        "  0,0,1 sent another file of this name at the same time, and on some servers that one may have replaced this "
+        "one; send the right one again\n"
         "  1,1,0 has not: its disk is full\n");
     static const char *const both[] = {"\"server\":\"1,0,0\",\"state\":\"complete\",\"contested_by\":\"0,0,1\"",
                                        "\"server\":\"1,1,0\",\"state\":\"complete\"",
                                        "\"server\":\"2,0,2\",\"state\":\"complete\",\"contested_by\":\"0,0,1\"", NULL};
     const char *text = end(SUM "\"members\":3,\"complete\":3,\"contested\":2,\"contested_by\":\"0,0,1\"", both);
-    ck_assert_msg(strstr(text, "image, 20.0 MB: at least 1 of 3 servers has it after") == text, "%s", text);
-    ck_assert_ptr_nonnull(strstr(text, "\n  0,0,1 sent another file of this name meanwhile: 1,0,0 2,0,2 may have that "
-                                       "one; send the right one again\n"));
+    ck_assert_msg(strstr(text, "image, 20.0 MB: 3 of 3 servers got it after") == text, "%s", text);
+    ck_assert_ptr_nonnull(strstr(text, "\n  0,0,1 sent another file of this name at the same time, and on 1,0,0 and "
+                                       "2,0,2 that one may have replaced this one; send the right one again\n"));
     static const char *const many[] = {"\"server\":\"a\",\"missed_bytes\":1",
                                        "\"server\":\"b\",\"missed_bytes\":2",
                                        "\"server\":\"c\",\"missed_bytes\":3",
@@ -152,5 +180,6 @@ START_TEST(reasons)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(lines), SUITE_TEST(bars), SUITE_TEST(ends), SUITE_TEST(reasons)};
+static const struct suite_test tests[] = {SUITE_TEST(lines), SUITE_TEST(bars), SUITE_TEST(ends),
+                                          SUITE_TEST(what_was_there_before), SUITE_TEST(reasons)};
 SUITE_MAIN("progress", tests)

@@ -97,6 +97,17 @@ START_TEST(a_file_comes)
     ck_assert_int_eq(town.engine.status, 0);
     ck_assert_ptr_nonnull(fake_files_find(&town.disk, "image"));
     fake_command(town.s, "file-status", &r);
+    ck_assert_str_eq(fake_text(&r, 0, "what"), "came");
+    ck_assert_str_eq(fake_text(&r, 0, "name"), "image");
+    ck_assert_str_eq(fake_text(&r, 0, "from"), "0,1,1");
+    ck_assert_str_eq(fake_text(&r, 0, "state"), "here");
+    ck_assert_int_eq(fake_int(&r, 0, "there_bytes"), BYTES);
+    ck_assert_int_ge(fake_int(&r, 0, "took_ns"), CW_SEC(1).ns);
+    fake_run(town.s, CW_SEC(598));
+    fake_command(town.s, "file-status", &r);
+    ck_assert_int_ge(fake_int(&r, 0, "ended_ns"), CW_SEC(598).ns);
+    fake_run(town.s, CW_SEC(3));
+    fake_command(town.s, "file-status", &r);
     ck_assert_uint_eq(r.fields, 0);
     (void)noted(&note);
     ck_assert_uint_eq(fake_town_end(), 0);
@@ -181,6 +192,12 @@ START_TEST(ended_before_it_was_taken)
         town.engine.incoming.ended = true;
         town.engine.incoming.in.receiver.status = -ECANCELED;
         fake_run(town.s, CW_SEC(1));
+        struct fake_result r;
+        fake_command(town.s, "file-status", &r);
+        if (!town.engine.forgotten) {
+            ck_assert_str_eq(fake_text(&r, 0, "state"), "failed");
+            ck_assert_str_eq(fake_text(&r, 0, "reason"), "stopped");
+        }
         ck_assert_uint_eq(town.disk.handles, 0);
         ck_assert_uint_eq(hidden(), how == 2 ? 2 : 0);
         ck_assert_uint_eq(fake_town_end(), 0);

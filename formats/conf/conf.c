@@ -24,11 +24,17 @@ static int64_t add_item(struct reader *r, const struct conf_item *item)
     return c->count++;
 }
 
+/* What ends a section, and what is typed in its place. */
+static bool is_closing(char c)
+{
+    return c == '}' || c == ')' || c == ']';
+}
+
 /* Behind a value: ; or , or a newline, or what ends the section. */
 static int end_value(struct reader *r)
 {
     int rc = reader_skip_blanks(r, false);
-    if (rc < 0 || reader_at_end(r) || *r->at == '\n' || *r->at == '}') {
+    if (rc < 0 || reader_at_end(r) || *r->at == '\n' || is_closing(*r->at)) {
         return rc;
     }
     if (*r->at != ';' && *r->at != ',') {
@@ -38,7 +44,7 @@ static int end_value(struct reader *r)
     return 0;
 }
 
-static int read_section(struct reader *r, uint32_t self, unsigned depth, bool braces);
+static int read_section(struct reader *r, uint32_t self, unsigned depth, char opened);
 
 /* Behind a comma: a word that is no key, as only , or the end of a value follows. Gives its length, or 0. */
 static size_t listed(const struct reader *r, const char **word)
@@ -58,7 +64,7 @@ static size_t listed(const struct reader *r, const char **word)
     while (at < r->end && (*at == ' ' || *at == '\t' || *at == '\r')) {
         at++;
     }
-    return at == r->end || strchr(",;\n}#", *at) != NULL ? length : 0;
+    return at == r->end || strchr(",;\n})]#", *at) != NULL ? length : 0;
 }
 
 /* "torus." of the sections that the item at hand is in. */
@@ -155,6 +161,14 @@ static int take_text(struct reader *r, bool (*holds)(char), const char *what, co
     return rc < 0 && r->unclosed && tell(r) ? 0 : rc;
 }
 
+/* A ( that was typed for a {. */
+static int round_bracket(struct reader *r, const struct conf_item *item, bool *section)
+{
+    int mistake = reader_wrong(r, "this ( should be a {: it begins the section %.40s", item->key);
+    *section = tell(r);
+    return *section ? 0 : mistake;
+}
+
 /* key, and what it is: item->value, or a section that begins at the reader (*section). */
 static int read_head(struct reader *r, struct conf_item *item, bool *section)
 {
@@ -176,6 +190,9 @@ static int read_head(struct reader *r, struct conf_item *item, bool *section)
     if (*section) {
         return 0;
     }
+    if (!sign && reader_is_next(r, "(")) {
+        return round_bracket(r, item, section);
+    }
     if (!sign && is_headed(r)) {
         int mistake =
             reader_wrong(r, "%.40s is not followed by {, and what stands below belongs to it, it seems", item->key);
@@ -192,12 +209,13 @@ static int read_head(struct reader *r, struct conf_item *item, bool *section)
         rc = join_list(r, item);
         r->joined = rc < 0;
     }
-    if (rc == 0 && !sign && reader_is_next(r, "{")) { /* it was the section's name */
+    bool round = rc == 0 && !sign && reader_is_next(r, "(");
+    if (round || (rc == 0 && !sign && reader_is_next(r, "{"))) { /* it was the section's name */
         item->name = item->value;
         item->value = NULL;
         *section = true;
     }
-    return rc;
+    return round ? round_bracket(r, item, section) : rc;
 }
 
 static int read_item(struct reader *r, uint32_t *index, unsigned depth)
@@ -225,9 +243,9 @@ static int read_item(struct reader *r, uint32_t *index, unsigned depth)
     if (depth == CONF_DEPTH) {
         return reader_lost(r, "sections are at most %d deep", CONF_DEPTH);
     }
-    r->at += !r->unopened;
+    char opened = r->unopened ? '{' : *r->at++;
     r->unopened = false;
-    rc = read_section(r, *index, depth + 1, true);
+    rc = read_section(r, *index, depth + 1, opened);
     if (rc == 0 && !reader_at_end(r) && (*r->at == ';' || *r->at == ',')) {
         r->at++;
     }
@@ -240,7 +258,8 @@ static bool go_on(struct reader *r)
     if (!tell(r)) {
         return false;
     }
-    while (!reader_at_end(r) && *r->at != '\n' && *r->at != ';' && *r->at != '}') {
+    while (!reader_at_end(r) && *r->at != '\n' && *r->at != ';' && *r->at != '}' &&
+           !(r->joined && is_closing(*r->at))) {
         r->at++;
     }
     r->at += !reader_at_end(r) && *r->at == ';';
@@ -250,9 +269,9 @@ static bool go_on(struct reader *r)
 /* A } where no section is open. False: the mistake ends the reading. */
 static bool pass_brace(struct reader *r)
 {
-    r->stray++;
-    (void)reader_wrong(r, "a } that ends nothing");
-    if (!go_on(r)) {
+    r->stray += *r->at == '}';
+    (void)reader_wrong(r, "a %c that ends nothing", *r->at);
+    if (!tell(r)) {
         return false;
     }
     r->at++;
@@ -267,7 +286,7 @@ static bool is_shallow(const struct reader *r, unsigned outer)
 {
     bool first;
     unsigned blanks = indent(r, &first);
-    return first && (*r->at == '}' ? blanks < outer : blanks <= outer);
+    return first && (is_closing(*r->at) ? blanks < outer : blanks <= outer);
 }
 
 /* True: here the section ends without a brace, as an earlier reading of the text found out. */
@@ -286,15 +305,33 @@ static bool is_missing(struct reader *r)
 static void tell_missing(struct reader *r, unsigned line)
 {
     unsigned here = r->line;
-    (void)reader_wrong(r, "this section is not ended by }; it seems to be missing before line %u", here);
+    (void)reader_wrong(r, "this section has no closing }, which seems to be missing before line %u", here);
     r->line = line;
     (void)tell(r);
     r->line = here;
 }
 
-/* Up to and with the brace that ends it, or the end of the file. */
-static int read_section(struct reader *r, uint32_t self, unsigned depth, bool braces)
+/* Takes what ends the section that `opened` has begun. False: it was another bracket, and that ends the reading. */
+static bool take_closing(struct reader *r, uint32_t self, char opened)
 {
+    char c = *r->at;
+    if (c != '}' && !(c == ')' && opened == '(')) {
+        const struct conf_item *section = &r->conf.item[self];
+        (void)reader_wrong(r, "this %c should be a }: it ends the section %.40s%s%.40s, which begins in line %u", c,
+                           section->key, section->name != NULL ? " " : "", section->name != NULL ? section->name : "",
+                           section->line);
+        if (!tell(r)) {
+            return false;
+        }
+    }
+    r->at++;
+    return true;
+}
+
+/* Up to and with the brace that ends it, or the end of the file. opened: by which bracket; 0: it is the file. */
+static int read_section(struct reader *r, uint32_t self, unsigned depth, char opened)
+{
+    bool braces = opened != 0;
     uint32_t last = CONF_NONE;
     unsigned line = r->line;
     bool first;
@@ -316,15 +353,14 @@ static int read_section(struct reader *r, uint32_t self, unsigned depth, bool br
         if (reader_at_end(r)) {
             if (braces) {
                 r->line = line;
-                return reader_lost(r, "this section is not ended by }");
+                return reader_lost(r, "this section has no closing }");
             }
             return 0;
         }
-        if (*r->at == '}' && braces) {
-            r->at++;
-            return 0;
+        if (is_closing(*r->at) && braces) {
+            return take_closing(r, self, opened) ? 0 : -EINVAL;
         }
-        if (*r->at == '}') {
+        if (is_closing(*r->at)) {
             if (!pass_brace(r)) {
                 return -EINVAL;
             }
@@ -350,7 +386,7 @@ static int read_file(struct reader *r)
     int rc = reader_skip_blanks(r, true);
     bool braces = rc == 0 && reader_is_next(r, "{");
     r->at += braces;
-    rc = rc < 0 ? rc : read_section(r, 0, 1, braces);
+    rc = rc < 0 ? rc : read_section(r, 0, 1, braces ? '{' : 0);
     if (rc == 0 && braces) {
         rc = reader_skip_blanks(r, true);
         if (rc == 0 && !reader_at_end(r)) {

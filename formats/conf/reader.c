@@ -50,7 +50,7 @@ static int skip_block(struct reader *r)
     while (!reader_is_next(r, "*/")) {
         if (reader_at_end(r)) {
             r->line = line;
-            return reader_lost(r, "this comment is not ended by */");
+            return reader_lost(r, "this comment has no closing */");
         }
         r->line += *r->at++ == '\n';
     }
@@ -83,12 +83,12 @@ int reader_skip_blanks(struct reader *r, bool newlines)
 
 bool reader_is_bare(char c)
 {
-    return (unsigned char)c > ' ' && c != 0x7f && strchr("{}[]=:;,\"'#", c) == NULL;
+    return (unsigned char)c > ' ' && c != 0x7f && strchr("{}[]()=:;,\"'#", c) == NULL;
 }
 
 bool reader_is_bare_value(char c)
 {
-    return reader_is_bare(c) || c == '=' || c == ':';
+    return reader_is_bare(c) || (c != '\0' && strchr("=:()", c) != NULL);
 }
 
 /* What stands behind a backslash inside quotes; 0: nothing that is known. */
@@ -116,6 +116,54 @@ static bool begins_comment(const struct reader *r, const char *at)
     return (at[-1] == ' ' || at[-1] == '\t') && (*at == '#' || two);
 }
 
+/* A typographic quote that stands at `at`: its bytes; 0: none does. Word processors make them of straight ones. */
+static size_t curly_at(const char *at, const char *end)
+{
+    size_t left = (size_t)(end - at);
+    if (left >= 3 && memcmp(at, "\xe2\x80", 2) == 0 && (unsigned char)at[2] >= 0x98 && (unsigned char)at[2] <= 0x9f) {
+        return 3;
+    }
+    bool angle = left >= 2 && (memcmp(at, "\xc2\xab", 2) == 0 || memcmp(at, "\xc2\xbb", 2) == 0);
+    return angle ? 2 : 0;
+}
+
+/* Gives what stands from begin to end as the text at hand, which is a guess. */
+static void guess(struct reader *r, const char *begin, const char *end, const char **out)
+{
+    size_t length = (size_t)(end - begin);
+    memcpy(r->string, begin, length);
+    r->string[length] = '\0';
+    *out = r->string;
+    r->string += length + 1;
+    r->unclosed = true;
+}
+
+/*
+ * A text in typographic quotes, of which begin[quote] is the first; the second may be missing, or a straight one. It is
+ * taken as it was meant, and of a whole file they are told once.
+ */
+static int take_curly(struct reader *r, const char *begin, size_t quote, const char **out)
+{
+    const char *end = begin + quote;
+    while (end < r->end && strchr("\n;{}\"", *end) == NULL && curly_at(end, r->end) == 0) {
+        end++;
+    }
+    size_t closing = curly_at(end, r->end);
+    r->at = end + (closing > 0 ? closing : (size_t)(end < r->end && *end == '"'));
+    while (end > begin + quote && strchr(" \t\r", end[-1]) != NULL) {
+        end--;
+    }
+    guess(r, begin + quote, end, out);
+    if (r->curly) {
+        return 0;
+    }
+    r->curly = true;
+    return reader_wrong(r,
+                        "the quotes around %.40s are typographic (as “ and ”), here and perhaps elsewhere: write "
+                        "straight ones, \"%.40s\"",
+                        *out, *out);
+}
+
 /*
  * A quote that is not closed: takes what it was meant to hold, up to what ends a value or a key (`holds` tells which of
  * them it is), so that nothing else is said of the line.
@@ -126,19 +174,17 @@ static int take_unclosed(struct reader *r, const char *begin, bool (*holds)(char
     const char *end = begin + 1;
     while (end < r->end && strchr("\n;{}", *end) == NULL && !(key && strchr("=: \t", *end) != NULL) &&
            !begins_comment(r, end)) {
+        if (curly_at(end, r->end) > 0) {
+            return take_curly(r, begin, 1, out);
+        }
         end++;
     }
     r->at = end;
     while (end > begin + 1 && strchr(" \t\r", end[-1]) != NULL) {
         end--;
     }
-    size_t length = (size_t)(end - begin - 1);
-    memcpy(r->string, begin + 1, length);
-    r->string[length] = '\0';
-    *out = r->string;
-    r->string += length + 1;
-    r->unclosed = true;
-    return reader_wrong(r, "the text %c%.60s is not ended by %c", *begin, *out, *begin);
+    guess(r, begin + 1, end, out);
+    return reader_wrong(r, "the text that begins with %c%.60s has no closing quote", *begin, *out);
 }
 
 /*
@@ -193,8 +239,15 @@ int reader_take_text(struct reader *r, bool (*holds)(char), const char *what, co
     if (!reader_at_end(r) && (*r->at == '"' || *r->at == '\'')) {
         return take_quoted(r, holds, out);
     }
+    size_t curly = curly_at(r->at, r->end);
+    if (curly > 0) {
+        return take_curly(r, r->at, curly, out);
+    }
     char *to = r->string;
-    while (!reader_at_end(r) && holds(*r->at) && !reader_is_next(r, "//") && !reader_is_next(r, "/*")) {
+    bool opened = false; /* a ( in it; without one, a ) stands where a } was meant */
+    while (!reader_at_end(r) && holds(*r->at) && !reader_is_next(r, "//") && !reader_is_next(r, "/*") &&
+           (*r->at != ')' || opened)) {
+        opened |= *r->at == '(';
         *to++ = *r->at++;
     }
     if (to == r->string) {

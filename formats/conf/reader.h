@@ -26,6 +26,7 @@ struct reader {
     bool unclosed; /* the text at hand has a quote that is not closed: what reader_take_text() gave it is a guess */
     bool guessed;  /* ... and that was told, of a text of the item at hand */
     bool unopened; /* the section at hand has no {, which was told */
+    bool curly;    /* typographic quotes were told of */
     /* The sections that the item at hand is in, as indexes; 0 is the file. */
     uint32_t inside[CONF_DEPTH + 1];
     unsigned depth;
@@ -56,7 +57,8 @@ bool reader_is_bare(char c);
 bool reader_is_bare_value(char c);
 /*
  * Takes a text in quotes, or one whose characters `holds` allows; `what`: what was expected. *out lives as r->conf.
- * Of a quote that is not closed, r->unclosed is set, *out is what it was meant to hold, and the reader is behind that.
+ * Of a quote that is not closed, and of typographic ones, r->unclosed is set, *out is what was meant, and the reader is
+ * behind that.
  */
 CW_MUST_CHECK int reader_take_text(struct reader *r, bool (*holds)(char), const char *what, const char **out);
 

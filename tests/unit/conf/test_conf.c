@@ -79,11 +79,11 @@ START_TEST(mistakes_have_lines)
         {"a", 1, "a has no value"},
         {"\n\na =\n", 3, "a has no value"},
         {"a = 1 2", 1, "expected ; or the end of the line after a value, found '2'"},
-        {"a = \"x", 1, "the text \"x is not ended by \""},
-        {"a {\n b = 1\n", 1, "this section is not ended by }"},
+        {"a = \"x", 1, "the text that begins with \"x has no closing quote"},
+        {"a {\n b = 1\n", 1, "this section has no closing }"},
         {"a = 1\n}", 2, "a } that ends nothing"},
         {"a = [1, 2]", 1, "a: lists are not read here"},
-        {"\n/* x\n", 2, "this comment is not ended by */"},
+        {"\n/* x\n", 2, "this comment has no closing */"},
         {"= 1", 1, "expected a key, found '='"},
         {"a = \"\\q\"", 1, "a \\ in a text is followed by n, t, \\, / or a quote"},
         {"a{b{c{d{e{f{g{h{i{}}}}}}}}}", 1, "sections are at most 8 deep"},
@@ -122,36 +122,72 @@ START_TEST(all_mistakes_are_told)
         {"a = 1 2; b = 3", "1: expected ; or the end of the line after a value, found '2'\n", "a=1;b=3;"},
         {"s { x = ; y = 2 }\n= 7\nz 3", "1: x has no value\n2: expected a key, found '='\n", "s{y=2;}z=3;"},
         {"a = 1\n}\nb = 2", "2: a } that ends nothing\n", "a=1;b=2;"},
-        {"a {\n b =\n", "2: b has no value\n1: this section is not ended by }\n", "a{}"},
+        {"a {\n b =\n", "2: b has no value\n1: this section has no closing }\n", "a{}"},
         /* a brace that was left out is missed where the lines are no deeper any more */
         {"a {\n  b = 1\nc {\n  d = 2\n}\ne = 3\n",
-         "1: this section is not ended by }; it seems to be missing before line 3\n", "a{b=1;}c{d=2;}e=3;"},
+         "1: this section has no closing }, which seems to be missing before line 3\n", "a{b=1;}c{d=2;}e=3;"},
         {"l {\n  x { i = 1\n  y { i = 2 }\n}\n",
-         "2: this section is not ended by }; it seems to be missing before line 3\n", "l{x{i=1;}y{i=2;}}"},
+         "2: this section has no closing }, which seems to be missing before line 3\n", "l{x{i=1;}y{i=2;}}"},
         {"l {\n  x { i = 1 }\n  y { i = 2\n}\nm = 3\n",
-         "3: this section is not ended by }; it seems to be missing before line 4\n", "l{x{i=1;}y{i=2;}}m=3;"},
+         "3: this section has no closing }, which seems to be missing before line 4\n", "l{x{i=1;}y{i=2;}}m=3;"},
         {"l {\n  x {\n    i = 1\nm {\n  n = 2\nk = 3",
-         "2: this section is not ended by }; it seems to be missing before line 4\n"
-         "1: this section is not ended by }; it seems to be missing before line 4\n"
-         "4: this section is not ended by }; it seems to be missing before line 6\n",
+         "2: this section has no closing }, which seems to be missing before line 4\n"
+         "1: this section has no closing }, which seems to be missing before line 4\n"
+         "4: this section has no closing }, which seems to be missing before line 6\n",
          "l{x{i=1;}}m{n=2;}k=3;"},
         {"l\n  x { i = 1 }\n\n  # y\n  y = 2\n}\nm = 3\n",
          "1: l is not followed by {, and what stands below belongs to it, it seems\n", "l{x{i=1;}y=2;}m=3;"},
         {"l\n  x = 1\nm = 3\n",
          "1: l is not followed by {, and what stands below belongs to it, it seems\n"
-         "1: this section is not ended by }; it seems to be missing before line 3\n",
+         "1: this section has no closing }, which seems to be missing before line 3\n",
          "l{x=1;}m=3;"},
-        {"a {\nb {\nc = 1\n}\n", "1: this section is not ended by }\n", "a{b{c=1;}}"}, /* nobody knows which */
+        {"a {\nb {\nc = 1\n}\n", "1: this section has no closing }\n", "a{b{c=1;}}"}, /* nobody knows which */
         /* a quote that is not closed ends where its value was meant to end */
-        {"a = 'x\nb = \"y", "1: the text 'x is not ended by '\n2: the text \"y is not ended by \"\n", "a=x;b=y;"},
-        {"s { a = \"e 1 ; }\nb = 2", "1: the text \"e 1 is not ended by \"\n", "s{a=e 1;}b=2;"},
+        {"a = 'x\nb = \"y",
+         "1: the text that begins with 'x has no closing quote\n2: the text that begins with \"y has no closing "
+         "quote\n",
+         "a=x;b=y;"},
+        {"s { a = \"e 1 ; }\nb = 2", "1: the text that begins with \"e 1 has no closing quote\n", "s{a=e 1;}b=2;"},
         {"s { \"+x { a = 1 }\n c = \"3 # d\n}\nb = 2",
-         "1: the text \"+x is not ended by \"\n2: the text \"3 is not ended by \"\n", "s{+x{a=1;}c=3;}b=2;"},
+         "1: the text that begins with \"+x has no closing quote\n2: the text that begins with \"3 has no closing "
+         "quote\n",
+         "s{+x{a=1;}c=3;}b=2;"},
         {"s { a = \"e1; b = \"f\"; }\nt \"u { v = 2 }",
-         "1: the text \"e1 is not ended by \"\n2: the text \"u is not ended by \"\n", "s{a=e1;b=f;}t(u){v=2;}"},
-        {"\"a = \"1\"; b = 2", "1: the text \"a is not ended by \"\n", "a=1;b=2;"},
+         "1: the text that begins with \"e1 has no closing quote\n2: the text that begins with \"u has no closing "
+         "quote\n",
+         "s{a=e1;b=f;}t(u){v=2;}"},
+        {"\"a = \"1\"; b = 2", "1: the text that begins with \"a has no closing quote\n", "a=1;b=2;"},
         {"a = \"b;c\" d", "1: expected ; or the end of the line after a value, found 'd'\n", "a=b;c;"},
-        {"x =\n/* y", "1: x has no value\n2: this comment is not ended by */\n", ""},
+        /* another bracket in the place of a brace */
+        {"s {\n  a = 1\n)\nb = 2", "3: this ) should be a }: it ends the section s, which begins in line 1\n",
+         "s{a=1;}b=2;"},
+        {"l {\n  \"+x\" { a = 1)\n  y { i = 0x1 ]\n}\nb = f(2)",
+         "2: this ) should be a }: it ends the section +x, which begins in line 2\n"
+         "3: this ] should be a }: it ends the section y, which begins in line 3\n",
+         "l{+x{a=1;}y{i=0x1;}}b=f(2);"},
+        {"s n (\n  a = 1\n)\nt(b = 2}\n)",
+         "1: this ( should be a {: it begins the section s\n4: this ( should be a {: "
+         "it begins the section t\n5: a ) that ends nothing\n",
+         "s(n){a=1;}t{b=2;}"},
+        {"s { d = 0,0)\nb = 2",
+         "1: s.d: a value with commas stands in quotes: d = \"0,0\"\n1: this ) should be a }: it "
+         "ends the section s, which begins in line 1\n",
+         "s{d=0,0;}b=2;"},
+        /* typographic quotes are told of once, and read as they were meant */
+        {"s { a = \xe2\x80\x9c"
+         "e f\xe2\x80\x9d; \xe2\x80\x98+x\xe2\x80\x99 { b = \xc2\xbb"
+         "g\xc2\xab } }\nc = \"h\xe2\x80\x9d\n",
+         "1: the quotes around e f are typographic (as \xe2\x80\x9c and \xe2\x80\x9d), here and perhaps elsewhere: "
+         "write "
+         "straight ones, \"e f\"\n",
+         "s{a=e f;+x{b=g;}}c=h;"},
+        {"a = \xe2\x80\x9c"
+         "e; b = \xe2\x80\x9c"
+         "f\"\nc = \"i\xe2\x80\x9dj\"",
+         "1: the quotes around e are typographic (as \xe2\x80\x9c and \xe2\x80\x9d), here and perhaps elsewhere: write "
+         "straight ones, \"e\"\n",
+         "a=e;b=f;c=i\xe2\x80\x9dj;"},
+        {"x =\n/* y", "1: x has no value\n2: this comment has no closing */\n", ""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct conf conf;

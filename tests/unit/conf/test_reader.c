@@ -26,7 +26,7 @@ START_TEST(blanks_and_comments)
     ck_assert_int_lt(reader_skip_blanks(&r, true), 0);
     ck_assert(r.lost);
     ck_assert_uint_eq(r.line, 2); /* where it begins */
-    ck_assert_str_eq(why, "this comment is not ended by */");
+    ck_assert_str_eq(why, "this comment has no closing */");
 }
 END_TEST
 
@@ -41,7 +41,7 @@ START_TEST(texts)
     } bad[] = {{"", "expected a value, found the end of the file"},
                {"\n", "expected a value, found the end of the line"},
                {"{", "expected a value, found '{'"},
-               {"\"a\n", "the text \"a is not ended by \""},
+               {"\"a\n", "the text that begins with \"a has no closing quote"},
                {"\"\\x\"", "a \\ in a text is followed by n, t, \\, / or a quote"},
                {"\"\001\"", "a text holds no control characters"}};
     const char *value;

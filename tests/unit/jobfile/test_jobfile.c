@@ -106,7 +106,7 @@ START_TEST(mistakes_say_where_and_what_instead)
         const char *text, *said;
     } rows[] = {
         {"", "f:1: expected at least one job \"name\" { id = 5001; ... }"},
-        {"job a {", "f:1: this section is not ended by }"},
+        {"job a {", "f:1: this section has no closing }"},
         {"\nname = 3", "f:2: name: expected only jobs here: job \"name\" { id = 5001; ... }"},
         {"job { id = 1 }", "f:1: job: expected only jobs here"},
         {"job 9 { id = 1 }", "f:1: job: '9': expected a name of a letter"},
@@ -166,11 +166,12 @@ START_TEST(a_text_that_is_wrong)
          "grant, version, "
          "generation, destroyed and signature\n"},
         {"job a {\n  id = \"5001;\n  processes = \"0-3; }\n",
-         "f:2: the text \"5001 is not ended by \"\nf:3: the text \"0-3 is not ended by \"\n"},
+         "f:2: the text that begins with \"5001 has no closing quote\nf:3: the text that begins with \"0-3 has no "
+         "closing quote\n"},
         {"job a { id = 1; grant a { ports = all; processes = } }\n", "f:1: expected a value, found '}'\n"},
         {"job a {\n  id = 1\njob b { id = 2 }\n",
-         "f:1: this section is not ended by }; it seems to be missing before line 3\n"},
-        {"job a { id = \"x }\n", "f:1: the text \"x is not ended by \"\n"},
+         "f:1: this section has no closing }, which seems to be missing before line 3\n"},
+        {"job a { id = \"x }\n", "f:1: the text that begins with \"x has no closing quote\n"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct jobfile f;

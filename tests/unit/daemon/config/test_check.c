@@ -109,12 +109,15 @@ START_TEST(one_mistake_is_one_sentence)
         const char *text, *said;
     } rows[] = {
         {"torsu { dims = 3x3x3; coordinate = '0,0,0' }\n", "c:1: torsu: no such key at the top; did you mean torus?"},
-        {"torus { dims = '3x3x3; coordinate = '0,0,0' }\n", "c:1: the text '3x3x3 is not ended by '"},
-        {"torus { dims = 3x3x3; coordinate = '0,0,0 }\n", "c:1: the text '0,0,0 is not ended by '"},
-        {TORUS "links { \"+x\" { shim = raw; interface = \"eth1; }\n}\n", "c:2: the text \"eth1 is not ended by \""},
-        {TORUS "links {\n\"+x { shim = raw; interface = \"eth1\"; }\n}\n", "c:3: the text \"+x is not ended by \""},
-        {TORUS "state_dir = \"/tmp;\ncluster = 1\n", "c:2: the text \"/tmp is not ended by \""},
-        {TORUS "log { level = \"loud; }\n", "c:2: the text \"loud is not ended by \""},
+        {"torus { dims = '3x3x3; coordinate = '0,0,0' }\n",
+         "c:1: the text that begins with '3x3x3 has no closing quote"},
+        {"torus { dims = 3x3x3; coordinate = '0,0,0 }\n", "c:1: the text that begins with '0,0,0 has no closing quote"},
+        {TORUS "links { \"+x\" { shim = raw; interface = \"eth1; }\n}\n",
+         "c:2: the text that begins with \"eth1 has no closing quote"},
+        {TORUS "links {\n\"+x { shim = raw; interface = \"eth1\"; }\n}\n",
+         "c:3: the text that begins with \"+x has no closing quote"},
+        {TORUS "state_dir = \"/tmp;\ncluster = 1\n", "c:2: the text that begins with \"/tmp has no closing quote"},
+        {TORUS "log { level = \"loud; }\n", "c:2: the text that begins with \"loud has no closing quote"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct daemon_config c;

@@ -148,10 +148,11 @@ START_TEST(a_guess_is_not_looked_at)
         const char *text, *told;
     } cases[] = {
         {"torus { dims = 3x3x3; coordinate = all }\ncontrol { socket = \"/dev/null }\n",
-         "F:2: the text \"/dev/null is not ended by \""},
-        {WHOLE "state_dir = \"/nowhere/it's;\n", "F:3: the text \"/nowhere/it's is not ended by \""},
-        {WHOLE "state_dir = \"/nowhere/x // note\n", "F:3: the text \"/nowhere/x is not ended by \""},
-        {WHOLE "user = 'cw-nobody-here;\n", "F:3: the text 'cw-nobody-here is not ended by '"},
+         "F:2: the text that begins with \"/dev/null has no closing quote"},
+        {WHOLE "state_dir = \"/nowhere/it's;\n", "F:3: the text that begins with \"/nowhere/it's has no closing quote"},
+        {WHOLE "state_dir = \"/nowhere/x // note\n",
+         "F:3: the text that begins with \"/nowhere/x has no closing quote"},
+        {WHOLE "user = 'cw-nobody-here;\n", "F:3: the text that begins with 'cw-nobody-here has no closing quote"},
         {WHOLE "name = 'a;b'x\n", "F:3: expected ; or the end of the line after a value, found 'x'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -156,11 +156,21 @@ void node_count_requests(const struct cw_svc *svc, struct node_service_info *out
     out->command_came = oldest != NULL ? oldest->came : n->now;
 }
 
+cw_time node_requests_wake(const struct node *n)
+{
+    cw_time wake = CW_NEVER;
+    for (unsigned i = 0; i < NODE_REQUESTS; i++) {
+        const struct cw_request *r = &n->request[i];
+        wake = r->open && !r->named ? cw_time_min(wake, cw_time_add(r->moved, silent)) : wake;
+    }
+    return wake;
+}
+
 void node_check_requests(struct node *n)
 {
-    for (unsigned i = 0; n->config.strict && i < NODE_REQUESTS; i++) {
+    for (unsigned i = 0; n->config.strict && n->env.watch.log != NULL && i < NODE_REQUESTS; i++) {
         struct cw_request *r = &n->request[i];
-        if (r->open && !r->named && cw_time_since(n->now, r->moved).ns >= silent.ns && n->env.watch.log != NULL) {
+        if (r->open && !r->named && cw_time_since(n->now, r->moved).ns >= silent.ns) {
             char sentence[SENTENCE];
             r->named = true;
             sentence_of(r, ", of whose answer nothing has come for 10 s", sentence);

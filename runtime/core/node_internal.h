@@ -514,6 +514,8 @@ void node_end_requests(struct cw_svc *svc);
 void node_count_requests(const struct cw_svc *svc, struct node_service_info *out);
 /* strict: logs each command once whose answer has not grown for 10 s. It may take as long by right. */
 void node_check_requests(struct node *n);
+/* strict: when that is due. */
+cw_time node_requests_wake(const struct node *n);
 
 /* node_tick.c */
 /* Every entry begins with node_enter(), and returns node_leave_entry(). */

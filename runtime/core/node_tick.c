@@ -57,7 +57,8 @@ cw_time node_next_wake(const struct node *n)
     if (n->local.head != NULL || n->writable != 0) {
         return n->now;
     }
-    return cw_time_min(ls_next_wake(n->ls), n->due);
+    cw_time wake = cw_time_min(ls_next_wake(n->ls), n->due);
+    return n->config.strict && n->env.watch.log != NULL ? cw_time_min(wake, node_requests_wake(n)) : wake;
 }
 
 void node_leave(struct node *n, cw_time now)

@@ -48,7 +48,7 @@ class Monitoring(net_kit.Case):
         with urllib.request.urlopen(request, timeout=net_kit.LIMIT_S) as answer:
             return answer.headers["Content-Type"], answer.read().decode()
 
-    def test_every_name_exists(self):
+    def samples(self):
         """{sample: {label: values}}"""
         samples = {}
         for line in self.numbers(OPEN)[1].splitlines():
@@ -57,6 +57,35 @@ class Monitoring(net_kit.Case):
                 labels = samples.setdefault(found.group(1), {})
                 for name, value in re.findall(r'(\w+)="([^"]*)"', found.group(2) or ""):
                     labels.setdefault(name, set()).add(value)
+        return samples
+
+    def test_the_dashboard_fits_together(self):
+        """Its variables are those that it uses, its legends name labels, and no panel lies on another."""
+        samples = self.samples()
+        with open(os.path.join(FOLDER, "dashboard.json"), encoding="utf-8") as file:
+            text = file.read()
+        board = json.loads(text)
+        variables = {one["name"] for one in board["templating"]["list"]}
+        self.assertEqual(set(re.findall(r"\$\{?([a-z]\w*)", text)), variables)
+        for metric, label in re.findall(r"label_values\((\w+), (\w+)\)", text):
+            self.assertIn(label, samples[metric])
+        self.assertEqual(len({panel["id"] for panel in board["panels"]}), len(board["panels"]))
+        cells = set()
+        for panel in board["panels"]:
+            at = panel["gridPos"]
+            mine = {(at["x"] + x, at["y"] + y) for x in range(at["w"]) for y in range(at["h"])}
+            self.assertLessEqual(at["x"] + at["w"], 24, panel["title"])
+            self.assertFalse(cells & mine, panel["title"])
+            cells |= mine
+            for target in panel["targets"]:
+                [grouped] = re.findall(r"\bby \(([^)]*)\)", target["expr"]) or [None]
+                metric = re.search(r"\bcubeway_\w+", target["expr"]).group()
+                labels = grouped.split(", ") if grouped is not None else samples[metric]
+                for label in re.findall(r"\{\{(\w+)\}\}", target.get("legendFormat", "")):
+                    self.assertIn(label, labels, panel["title"])
+
+    def test_every_name_exists(self):
+        samples = self.samples()
         count = 0
         for where, expr in expressions():
             names = re.findall(r"\bcubeway_\w+", expr)

@@ -95,7 +95,7 @@ static bool read_value(const struct arguments_option *o, const char *text, struc
         [ARGUMENTS_NUMBER] = {.kind = SETTING_COUNT, SETTING_FIELD(struct value, count), .least = 1, .most = INT64_MAX},
         [ARGUMENTS_SPAN] = {.kind = SETTING_SPAN, SETTING_FIELD(struct value, span), .most = INT64_MAX},
     };
-    *out = (struct arguments_given){o, text, 0};
+    *out = (struct arguments_given){.option = o, .text = text};
     *given = true;
     if (o->kind == ARGUMENTS_TEXT) {
         return true;

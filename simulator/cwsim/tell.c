@@ -43,7 +43,8 @@ static void on_done(void *context, int rc)
 {
     struct tell *t = context;
     t->done = rc >= 0;
-    report_text(row_of(t), "result", rc < 0 ? strerror(-rc) : "ok");
+    /* ECANCELED: the run or the server ended before the service did (cw_request_done()). */
+    report_text(row_of(t), "result", rc == -ECANCELED ? "not answered" : rc < 0 ? strerror(-rc) : "ok");
     report_append(t->report, "answers", t->row);
     t->row = NULL;
 }

@@ -114,6 +114,11 @@ class Run(cwsim_kit.Case):
         done = self.cwsim("run --quiet --json", self.path)
         self.assertRegex(done.stderr, r"^ *30[0-9]{4}\.[0-9]{3} us +1,0,0 +error careless: cw_packet_free: somebody "
                          "wrote to the packet afterwards, at byte 5 of 8: it was nobody's any more\n$")
+        self.write(f"torus 2x1x1\nservice {cwsim_kit.OPTIONS.module}\nat 200ms tell 1,0,0 careless keep\nend 11s\n")
+        done = self.cwsim("run --quiet --json", self.path)
+        self.assertRegex(done.stderr, r" error careless: cw_request_done: not called for the command 'keep', of whose "
+                         r"answer nothing has come for 10 s\n$")
+        self.assertIn('"result":"not answered"', done.stdout)
 
     def test_a_service_in_a_circle(self):
         """It ends the run, by its name, and does not go on for ever at one instant."""

@@ -63,7 +63,7 @@ START_TEST(the_command_line_is_above)
     struct arguments a = {.words = 2};
     for (const struct arguments_option *o = commands_options(); o->name != NULL; o++) {
         if (strcmp(o->name, "to") == 0) {
-            a.given[a.options++] = (struct arguments_given){o, "2,2,2:y", 0};
+            a.given[a.options++] = (struct arguments_given){.option = o, .text = "2,2,2:y"};
         }
     }
     read_text("from = a; without = off; to = \"0,0,0:x\"; to = \"1,0,0:x\"\n", &a);

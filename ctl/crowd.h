@@ -12,22 +12,6 @@
 enum { CROWD_AT_ONCE = 32 /* processes that ask at the same time */ };
 
 /*
- * True when the command can be given to several daemons. False for commands that change the whole cluster, whichever
- * daemon is asked, for those that write to one file or terminal, and for those that ask all servers by themselves:
- * several answers to one question would be told as if they were several.
- */
-bool crowd_takes(const struct command *c);
-/*
- * What such a command is followed by to ask all servers by itself, through one daemon: "--all" or ""; NULL: it asks its
- * own daemon alone.
- */
-const char *crowd_by_itself(const struct command *c);
-/*
- * Refuses such a command, which was given to several daemons: writes to errors the line that reaches all servers
- * through one of them, with all words and options that were given. Gives the exit code.
- */
-int crowd_refuse(const struct call *call, const struct find_crowd *crowd);
-/*
  * Does the command on every daemon of the crowd, as often as --watch says. call has no client. Daemons that are
  * starting (lab.h) are waited for. Rows come in the order of the crowd; what daemons refuse follows on errors, once for
  * all of those that said the same. "services load", "services reload" and its --undo are checked by all daemons first,

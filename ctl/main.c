@@ -2,6 +2,7 @@
 /* main.c - cwctl: finds the daemon, carries out one command, and says how it went. */
 #include "ctl/ask/find.h"
 #include "ctl/ask/lab.h"
+#include "ctl/by_itself.h"
 #include "ctl/commands.h"
 #include "ctl/complete.h"
 #include "ctl/crowd.h"
@@ -137,8 +138,8 @@ static int run_crowd(struct call *call, const struct find_wish *wish)
     struct find_crowd crowd;
     struct keys keys;
     char why[CLIENT_WHY];
-    bool takes = crowd_takes(call->command);
-    if (!takes && crowd_by_itself(call->command) == NULL) {
+    bool takes = by_itself_takes_many(call->command);
+    if (!takes && by_itself_option(call->command) == NULL) {
         bool lab = wish->lab != NULL;
         fprintf(stderr, "cwctl: %s is for one daemon at a time: name one%s%s%s%s\n", call->command->name,
                 lab ? ", as cwlab ctl --name " : " with --node", lab ? wish->lab : "", lab ? " 0,0,0 " : "",
@@ -149,15 +150,15 @@ static int run_crowd(struct call *call, const struct find_wish *wish)
         fprintf(stderr, "cwctl: %s\n", why);
         return EXIT_NOBODY;
     }
-    if (!takes) {
-        int code = crowd_refuse(call, &crowd);
+    if (!takes && !by_itself_only_tells(call->command)) {
+        int code = by_itself_refuse(call, &crowd);
         find_crowd_free(&crowd);
         return code;
     }
     listen_to_signals();
     begin_keys(call, &keys);
-    cw_span timeout = call->arguments->timeout;
-    int code = crowd_run(call, &crowd, timeout.ns > 0 ? timeout : start_patience);
+    cw_span timeout = call->arguments->timeout, patience = timeout.ns > 0 ? timeout : start_patience;
+    int code = takes ? crowd_run(call, &crowd, patience) : by_itself_run(call, &crowd, patience);
     keys_end(&keys);
     find_crowd_free(&crowd);
     return finish(code);

@@ -151,8 +151,10 @@ static int refuse_word(const struct program *p, const char *word, size_t count)
     static const char *const ours[] = {"--help", "--version", NULL};
     bool dashed = word[0] == '-';
     const char *near = dashed ? nearest_word(word, ours) : nearest_name(word, strlen(word), command_name, p, count + 1);
-    const char *what = dashed ? "option" : "command";
-    if (near != NULL) {
+    const char *what = dashed ? "option" : "command", *there = p->elsewhere != NULL ? p->elsewhere(word) : NULL;
+    if (there != NULL) {
+        fprintf(stderr, "%s: unknown command '%s'; %s\n", p->name, word, there);
+    } else if (near != NULL) {
         fprintf(stderr, "%s: unknown %s '%s'; did you mean %s?\n", p->name, what, word, near);
     } else if (dashed) {
         fprintf(stderr, "%s: a command is missing: %s COMMAND %s\n", p->name, p->name, word);

@@ -19,6 +19,25 @@ static const struct program_command *const commands[] = {
     "lab.\n"                                                                                                      \
     "exec, shell, ctl, capture and watch give the code of the program that they ran."
 
+/* Words of cwctl that people try here. The first ones ask all servers by themselves. */
+static const char *of_cwctl(const char *word)
+{
+    static const char *const words[] = {
+        "doctor", "events",  "aggregate", "config",   "counters", "daemon", "drain", "drops",  "file",
+        "hosts",  "job",     "key",       "kv",       "links",    "log",    "ping",  "plan",   "query",
+        "routes", "servers", "service",   "services", "store",    "top",    "trace", "tunnel", "wiring",
+    };
+    enum { OF_ALL = 2 };
+    static char line[120];
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(word, words[i]) == 0) {
+            snprintf(line, sizeof line, "cwctl has one: cwlab ctl %s %s", i < OF_ALL ? "all" : "0,0,0", word);
+            return line;
+        }
+    }
+    return NULL;
+}
+
 const struct program program_cwlab = {
     .name = "cwlab",
     .purpose =
@@ -35,6 +54,7 @@ const struct program program_cwlab = {
     .codes = EXIT_CODES,
     .commands = commands,
     .complete = complete_behind,
+    .elsewhere = of_cwctl,
     .values = complete_values,
     .named = "--name",
     .rows = true,

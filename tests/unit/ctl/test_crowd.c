@@ -97,21 +97,6 @@ START_TEST(one_exit_code)
 }
 END_TEST
 
-START_TEST(some_commands_are_for_one)
-{
-    size_t count;
-    const struct command *c = commands_table(&count);
-    unsigned lonely = 0;
-    for (size_t i = 0; i < count; i++) {
-        bool takes = crowd_takes(&c[i]);
-        lonely += !takes;
-        ck_assert(!takes || strcmp(c[i].name, "capture") != 0);
-        ck_assert(takes || strcmp(c[i].name, "links") != 0);
-    }
-    ck_assert_uint_ge(lonely, 10);
-}
-END_TEST
-
 static const struct suite_test tests[] = {SUITE_TEST(one_table), SUITE_TEST(one_stream_of_objects),
-                                          SUITE_TEST(one_exit_code), SUITE_TEST(some_commands_are_for_one)};
+                                          SUITE_TEST(one_exit_code)};
 SUITE_MAIN("crowd", tests)

@@ -31,6 +31,11 @@ static const struct program_command command_add = {&probe,     "add",           
                                                    "Adds it.", "  probe add x", add};
 static const struct program_command command_show = {&probe, "show", "shows", "", "Shows.", "  probe show", show};
 static const struct program_command *const commands[] = {&command_add, &command_show, NULL};
+static const char *elsewhere(const char *word)
+{
+    return strcmp(word, "adder") == 0 ? "there is one: other adder" : NULL;
+}
+
 const struct program probe = {
     .name = "probe",
     .purpose = "It is there to be tried.",
@@ -38,6 +43,7 @@ const struct program probe = {
     .codes = "Codes: 0.",
     .commands = commands,
     .named = "--number",
+    .elsewhere = elsewhere,
 };
 
 /* What program_main() writes on the descriptor while it runs, and its code. */
@@ -148,6 +154,9 @@ START_TEST(an_unknown_command_names_the_nearest)
     ck_assert_str_eq(text, "probe: unknown command 'ad'; did you mean add?\n");
     ck_assert_int_eq(call(STDERR_FILENO, text, sizeof text, 2, far), EXIT_USAGE);
     ck_assert_str_eq(text, "probe: unknown command 'zzzzzz'; probe --help lists them\n");
+    static const char *const there[] = {"probe", "adder", NULL};
+    ck_assert_int_eq(call(STDERR_FILENO, text, sizeof text, 2, there), EXIT_USAGE);
+    ck_assert_str_eq(text, "probe: unknown command 'adder'; there is one: other adder\n");
     static const char *const others[][2] = {
         {"hlep", "probe: unknown command 'hlep'; did you mean help?\n"},
         {"--hlep", "probe: unknown option '--hlep'; did you mean --help?\n"},

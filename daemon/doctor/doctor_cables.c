@@ -238,9 +238,14 @@ void doctor_stranger(struct doctor *d, cw_link link)
     const struct ls_link_info *info = &d->info[link];
     const struct host *h = d->s->host;
     if (info->heard.cluster != h->config.cluster) {
-        doctor_say(d, DOCTOR_BROKEN, "cluster", link,
-                   "the server at the other end of %s belongs to cluster %u, and this one to cluster %u",
-                   quantity_link_name(link), info->heard.cluster, h->config.cluster);
+        char far[TORUS_TEXT];
+        torus_format(info->heard.server, far);
+        doctor_say(
+            d, DOCTOR_BROKEN, "cluster", link,
+            "the server at the other end of %s says that it is %s (port %s) of cluster %u, and this one belongs to "
+            "cluster %u",
+            quantity_link_name(link), far, quantity_link_name(info->heard.port), info->heard.cluster,
+            h->config.cluster);
         if (is_odd(d, link)) {
             doctor_do(d, "set cluster = %u in %s, then: systemctl restart cubewayd", info->heard.cluster,
                       h->config.file);

@@ -439,9 +439,11 @@ class Doctor(net_kit.Case):
         self.start_all(but=[SICK])
         self.start(SICK, more="cluster = 9")
         self.settle(7, but=[SICK])
-        self.expect(SICK, "doctor --all", *[(SICK, "cluster", "belongs to cluster 1, and this one to cluster 9",
+        self.expect(SICK, "doctor --all", *[(SICK, "cluster", r"says that it is 0,1,1 \(port .x\) of cluster 1, and this one "
+                                            "belongs to cluster 9",
                                             "^on 1,1,1: set cluster = 1 in .*conf, then: systemctl restart")])
-        self.expect(HERE, "doctor --all", (PATIENT, "cluster", "belongs to cluster 9, and this one to cluster 1 "
+        self.expect(HERE, "doctor --all", (PATIENT, "cluster", r"says that it is 1,1,1 \(port .x\) of cluster 9, and this "
+                                           "one belongs to cluster 1 "
                                            r"\(so say 0,1,1 1,0,1 1,1,0\)$", "set cluster = 1 there"),
                     show="1,1,1 has `cluster = 9`")
         self.assertRegex(self.cwctl(HERE, "servers"), "1,1,1 +refused")

@@ -41,6 +41,13 @@ CW_MUST_CHECK int preflight_file(const char *file, struct daemon_config *out, co
  */
 void preflight_tell(const struct daemon_config *config, struct preflight *p, bool mistake, const char *key,
                     const char *text);
+/* The same, with the sentence put together. */
+__attribute__((format(printf, 4, 5))) void preflight_wrong(const struct daemon_config *config, struct preflight *p,
+                                                           const char *key, const char *format, ...);
+__attribute__((format(printf, 4, 5))) void preflight_warn(const struct daemon_config *config, struct preflight *p,
+                                                          const char *key, const char *format, ...);
+/* A sentence that begins with its key: "links.-x: not configured: ..". */
+void preflight_keyed(const struct daemon_config *config, struct preflight *p, bool mistake, const char *text);
 /* Reads a file as config_load() does, and tells its mistakes in the order of its lines. 0 or -errno. */
 CW_MUST_CHECK int preflight_load(const char *file, struct daemon_config *out, const struct offline *offline);
 /* As preflight(), for the operator's key and the job file alone, which a start looks at before anything else. */

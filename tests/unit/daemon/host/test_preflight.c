@@ -2,49 +2,12 @@
 /* test_preflight.c - what the start would refuse is told in advance, all of it at once, with its line. */
 #include "daemon/host/preflight.h"
 
-#include "daemon_said.h"
 #include "netns.h"
+#include "preflight_look.h"
 #include "suite.h"
 
 #include <stdlib.h>
 #include <unistd.h>
-
-static char file[64];
-
-/* What is said of a file with this text; its name becomes "F" in the sentences. */
-static struct preflight look(const char *text, struct said *said)
-{
-    struct daemon_config c;
-    struct preflight p = {.mistake = say, .warning = say, .context = said};
-    snprintf(file, sizeof file, "/tmp/cubeway-preflight-XXXXXX");
-    int fd = mkstemp(file);
-    ck_assert_int_ge(fd, 0);
-    ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-    close(fd);
-    *said = (struct said){.count = 0};
-    ck_assert_int_ge(config_load_most(file, &c, say, said), 0);
-    preflight(&c, &p);
-    unlink(file);
-    for (unsigned i = 0; i < said->count && i < 32; i++) {
-        size_t length = strlen(file);
-        ck_assert_msg(strncmp(said->text[i], file, length) == 0, "%s", said->text[i]);
-        memmove(said->text[i] + 1, said->text[i] + length, strlen(said->text[i] + length) + 1);
-        said->text[i][0] = 'F';
-    }
-    return p;
-}
-
-static void expect(const struct said *said, const char *text)
-{
-    if (!was_said(said, text)) {
-        for (unsigned i = 0; i < said->count && i < 32; i++) {
-            fprintf(stderr, "said: %s\n", said->text[i]);
-        }
-        ck_abort_msg("not said: %s", text);
-    }
-}
-
-#define WHOLE "torus { dims = 3x3x3; coordinate = all }\ncontrol { socket = '' }\n"
 
 START_TEST(a_good_file_says_nothing)
 {
@@ -195,44 +158,6 @@ START_TEST(keys_and_job_files)
 }
 END_TEST
 
-START_TEST(options_are_tried)
-{
-    struct said said;
-    struct preflight p = look(WHOLE "service kvcache {\n"
-                                    "  options {\n"
-                                    "    lisen = none\n"
-                                    "    connections = many\n"
-                                    "    idle_s = never\n"
-                                    "  }\n"
-                                    "}\n"
-                                    "service ping { options { timeout_us = x } }\n"
-                                    "service bench { enabled = no; options { whatever = 1 } }\n",
-                              &said);
-    expect(&said, "F:5: service \"kvcache\".options.lisen: it has no option lisen; did you mean listen?");
-    ck_assert_uint_eq(p.mistakes, 4);
-    ck_assert_uint_eq(p.warnings, 0);
-}
-END_TEST
-
-/* The size of the torus and of its frames are those that are configured. */
-START_TEST(options_are_tried_on_the_torus_that_is_meant)
-{
-    struct said said;
-    struct preflight p = look(WHOLE "service ip { options { subnet = 10.1.0.0/24 } }\n", &said);
-    expect(&said, "F:3: service \"ip\".options.subnet: '10.1.0.0/24': expected a subnet of /19 or shorter, since 27 "
-                  "servers need a /24 each");
-    ck_assert_uint_eq(p.mistakes, 1);
-    p = look(WHOLE "mtu = 2000\nservice ip { options { mtu = 2000 } }\n", &said);
-    ck_assert_msg(strstr(said.text[0], "service \"ip\".options.mtu: '2000': expected auto, or 1280 to 19") != NULL,
-                  "%s", said.text[0]);
-    ck_assert_uint_eq(p.mistakes, 1);
-    p = look("torus { dims = 1x1x1; coordinate = all }\ncontrol { socket = '' }\n"
-             "service ip { options { subnet = 10.1.0.0/24 } }\n",
-             &said);
-    ck_assert_msg(p.mistakes == 0, "%s", said.text[0]);
-}
-END_TEST
-
 START_TEST(folders_that_are_made_are_no_mistake)
 {
     struct said said;
@@ -249,55 +174,10 @@ START_TEST(folders_that_are_made_are_no_mistake)
 }
 END_TEST
 
-/* Interfaces that are there, and will not do: one is switched off, one carries shorter frames than the other. */
-START_TEST(interfaces_that_are_off_or_narrow)
-{
-    static const char links[] = "torus { dims = 3x1x1; coordinate = '0,0,0' }\n"
-                                "control { socket = '' } state_dir = /tmp\n"
-                                "links {\n"
-                                "  +x { shim = raw; interface = wide }\n"
-                                "  -x { shim = raw; interface = thin }\n"
-                                "}\n";
-    char text[400];
-    struct said said;
-    if (!netns_can()) {
-        return; /* and says why */
-    }
-    netns_enter();
-    netns_veth("wide", "wide-far", 9000, -1);
-    netns_veth("thin", "thin-far", 1500, -1);
-    struct preflight p = look(links, &said);
-    expect(&said, "F:5: warning: links.-x.interface: thin: its mtu is 1500, and others here have 9000: all frames are "
-                  "cut to 1500, and neighbours with longer ones refuse this server (ip link set thin mtu 9000)");
-    ck_assert_uint_eq(p.mistakes, 0);
-    ck_assert_uint_eq(p.warnings, 1);
-    netns_mtu("thin", 9000);
-    netns_up("thin", false);
-    p = look(links, &said);
-    expect(&said, "F:5: warning: links.-x.interface: thin: the interface is switched off (ip link set thin up)");
-    ck_assert_uint_eq(p.warnings, 1);
-    netns_up("thin", true);
-    netns_mtu("thin", 1500);
-    snprintf(text, sizeof text, "%smtu = 1500\n", links); /* then nothing is cut by surprise */
-    p = look(text, &said);
-    ck_assert_msg(p.mistakes + p.warnings == 0, "%s", said.text[0]);
-    snprintf(text, sizeof text, "%smtu = 9000\n", links);
-    p = look(text, &said);
-    ck_assert_uint_ge(p.mistakes, 1);
-}
-END_TEST
-
 static const struct suite_test tests[] = {
-    SUITE_TEST(interfaces_that_are_off_or_narrow),
-    SUITE_TEST(a_good_file_says_nothing),
-    SUITE_TEST(every_mistake_is_told_at_once),
-    SUITE_TEST(what_the_start_puts_up_with),
-    SUITE_TEST(one_mistake_is_told_once),
-    SUITE_TEST(a_guess_is_not_looked_at),
-    SUITE_TEST(keys_that_stand_in_the_wrong_place),
-    SUITE_TEST(keys_and_job_files),
-    SUITE_TEST(options_are_tried),
-    SUITE_TEST(options_are_tried_on_the_torus_that_is_meant),
-    SUITE_TEST(folders_that_are_made_are_no_mistake),
+    SUITE_TEST(a_good_file_says_nothing),    SUITE_TEST(every_mistake_is_told_at_once),
+    SUITE_TEST(what_the_start_puts_up_with), SUITE_TEST(one_mistake_is_told_once),
+    SUITE_TEST(a_guess_is_not_looked_at),    SUITE_TEST(keys_that_stand_in_the_wrong_place),
+    SUITE_TEST(keys_and_job_files),          SUITE_TEST(folders_that_are_made_are_no_mistake),
 };
 SUITE_MAIN("preflight", tests)

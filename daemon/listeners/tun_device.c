@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Of Linux 6.2, which the headers that this is built with need not know. */
@@ -238,6 +239,13 @@ static int set_offload(int fd, bool *udp)
 
 static int refuse_file(const char *name, int error, char why[static TUN_DEVICE_WHY])
 {
+    struct stat st;
+    if (error == EACCES && stat("/dev/net/tun", &st) == 0) {
+        return refuse(why, -error,
+                      "device %s: /dev/net/tun cannot be opened (%s; its mode is %04o): start the daemon as root, and "
+                      "name whom it is to become by the key user, or chmod 0666 /dev/net/tun, as udev does",
+                      name, strerror(error), (unsigned)(st.st_mode & 07777));
+    }
     return refuse(why, -error,
                   "device %s: /dev/net/tun cannot be opened (%s): load the module (modprobe tun); under systemd it "
                   "takes the drop-in /usr/share/doc/cubeway/examples/tunnel.conf, and in a container the device",

@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { SERVERS_MAX = 4096 };
@@ -133,6 +134,22 @@ static int add_gateway(const struct program_command *self, struct lab *lab, cons
     return PROGRAM_GO;
 }
 
+/* Where udev is, everybody may open the device, which by itself gives no right; a bare root may have it otherwise. */
+static const char *tunnel_remedy(int error, char *out, size_t room)
+{
+    struct stat st;
+    bool there = stat("/dev/net/tun", &st) == 0;
+    if (error == ENOENT) {
+        return "; modprobe tun makes it";
+    }
+    if (error != EACCES || !there) {
+        return "";
+    }
+    snprintf(out, room, "; its mode is %04o: as root chmod 0666 /dev/net/tun, as udev does, or cwlab up as root",
+             (unsigned)(st.st_mode & 07777));
+    return out;
+}
+
 /* What each daemon would say at its start is said once, before there is a lab. */
 static int check_tunnel(const struct program_command *self, const struct lab *lab)
 {
@@ -140,8 +157,9 @@ static int check_tunnel(const struct program_command *self, const struct lab *la
         return program_refuse(self, "--tunnel needs a namespace for each server: --driver process has no devices");
     }
     if (lab_has_tunnel(lab) && access("/dev/net/tun", R_OK | W_OK) < 0) {
+        char remedy[160];
         return program_refuse(self, "--tunnel: /dev/net/tun cannot be opened: %s%s", strerror(errno),
-                              errno == ENOENT ? "; modprobe tun makes it" : "");
+                              tunnel_remedy(errno, remedy, sizeof remedy));
     }
     return PROGRAM_GO;
 }

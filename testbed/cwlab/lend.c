@@ -107,7 +107,14 @@ int lend_enter(const struct program_command *self, const struct lab *lab, cw_ser
     }
     peer_close(&p);
     if (rc == 0 && lab_has_tunnel(lab)) {
-        (void)!names_lend(lab); /* names are a comfort: addresses do without */
+        int named = names_lend(lab);
+        if (named < 0) { /* names are a comfort: addresses do without */
+            fprintf(stderr,
+                    "cwlab %s: names as 1-0-2.cube are not known here (/etc/hosts: %s); cwlab ctl --name %s %s hosts "
+                    "has the "
+                    "addresses, and with --write /etc/hosts this machine knows the names\n",
+                    self->name, strerror(-named), lab->name, name);
+        }
     }
     return rc == 0 ? PROGRAM_GO : rc;
 }

@@ -112,6 +112,30 @@ START_TEST(before_other_sessions)
 }
 END_TEST
 
+/*
+ * LimitNICE=-10 of the unit is RLIMIT_NICE 30 (systemd.exec: a value with a sign is a nice value), and the kernel lets a
+ * process without CAP_SYS_NICE go down to 20 less the limit: so 30 is enough for nice -10, and 29 is not.
+ */
+START_TEST(the_limit_of_the_unit)
+{
+    for (rlim_t limit = 29; limit <= 30; limit++) {
+        pid_t pid = fork();
+        if (pid == 0) {
+            const struct rlimit most = {limit, limit};
+            if (setrlimit(RLIMIT_NICE, &most) < 0) {
+                _exit(0); /* who may not raise it cannot try */
+            }
+            privileges_have_none();
+            (void)setpriority(PRIO_PROCESS, 0, 0);
+            int rc = privileges_hurry(false), nice = getpriority(PRIO_PROCESS, 0);
+            _exit(limit == 30 ? !(rc == 0 && nice == PRIVILEGES_NICE) : !(rc == -EACCES && nice == 0));
+        }
+        int status;
+        ck_assert(waitpid(pid, &status, 0) == pid && status == 0);
+    }
+}
+END_TEST
+
 /* The group of the process that opens it, as the kernel writes it; INT_MIN: it is in none. */
 static int group_nice(void)
 {
@@ -203,6 +227,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(namespaces_take_more),
     SUITE_TEST(in_a_hurry),
     SUITE_TEST(before_other_sessions),
+    SUITE_TEST(the_limit_of_the_unit),
     SUITE_TEST(before_other_sessions_with_little_of_proc),
     SUITE_TEST(in_real_time),
     SUITE_TEST(another_user),

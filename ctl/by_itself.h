@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * by_itself.h - commands that are not for several daemons at a time: those that change the whole cluster, and those that
- * ask all servers by themselves, through one daemon.
+ * by_itself.h - commands that are not for several daemons at a time: those that change the whole cluster, and those
+ * that ask all servers by themselves, through one daemon.
  */
 #ifndef CTL_BY_ITSELF_H
 #define CTL_BY_ITSELF_H

@@ -44,7 +44,7 @@ struct program {
     bool (*complete)(const struct program_line *line, const struct completion *c);
     /* What a word in capitals stands for; the context is a struct program_line. NULL: nothing is known. */
     completion_values_fn *values;
-    /* Where a word that is no command of this program is one: "cwctl has it: cwctl doctor". NULL: nowhere, or unknown. */
+    /* Where a word that is no command of this program is one: "cwctl has one: cwctl doctor". NULL: nowhere. */
     const char *(*elsewhere)(const char *word);
     const char *named; /* an option whose value may be the name of a command, as "--name"; NULL: none is */
     bool rows; /* --json prints the rows of a report as lines of their own (report_print_lines()), not as lists */

@@ -177,7 +177,7 @@ static bool undo(struct message *m, const char *option, bool one_process)
 {
     const char *cause = message_get_text(m, "cause", "");
     char text[REMEDY_TEXT];
-    bool slow = strcmp(cause, "stalled") == 0 || strcmp(cause, "waited") == 0;
+    bool slow = strcmp(cause, "stalled") == 0 || strcmp(cause, "waited") == 0 || strcmp(cause, "machine") == 0;
     if (slow && message_get_text(m, "service", NULL) == NULL) { /* all servers share one machine */
         const char *space = option[0] == '\0' ? "" : " ";
         int length = option[0] == '\0' ? 0 : (int)strlen(option) - 1;

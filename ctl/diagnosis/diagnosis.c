@@ -4,6 +4,7 @@
 #include "ctl/diagnosis/asked.h"
 #include "ctl/diagnosis/falls.h"
 #include "ctl/diagnosis/finding.h"
+#include "ctl/diagnosis/machine.h"
 #include "ctl/diagnosis/missing.h"
 #include "ctl/diagnosis/near.h"
 #include "ctl/diagnosis/services.h"
@@ -527,6 +528,7 @@ void diagnose(struct rows *rows)
     diagnose_versions(rows);
     diagnose_falls(rows);
     diagnose_rests(rows, rows);
+    diagnose_machine(rows);
     char *missing = missing_take(rows);
     take_servers(rows);
     findings_close_ranks(rows);

@@ -10,13 +10,12 @@ enum { NOTE = 4 };
 static size_t rank(const struct message *m)
 {
     static const char *const causes[] = {
-        "twin",      "place",          "no-majority",       "server-down",  "silent",
-        "unreached", "resting",        "cut-off",           "fenced",       "alone",
-        "no-place",  "swapped",        "version",           "cluster",      "settings",
-        "mtu",       "cable",          "no-carrier",        "deaf",         "damped",
-        "half",      "refused",        "interface-missing", "restarts",     "incarnation",
-        "same-id",   "interface-down", "unconfigured",      "stalled",      "stalls",
-        "waited",    "lossy",          "flapping",          "carrier-lost", "unanswered",
+        "twin",       "place",       "no-majority", "machine",        "server-down",  "silent",
+        "unreached",  "resting",     "cut-off",     "fenced",         "alone",        "no-place",
+        "swapped",    "version",     "cluster",     "settings",       "mtu",          "cable",
+        "no-carrier", "deaf",        "damped",      "half",           "refused",      "interface-missing",
+        "restarts",   "incarnation", "same-id",     "interface-down", "unconfigured", "stalled",
+        "stalls",     "waited",      "lossy",       "flapping",       "carrier-lost", "unanswered",
         "coming-up",
     };
     size_t i = 0;

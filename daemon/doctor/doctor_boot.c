@@ -10,14 +10,22 @@
 #include <stdio.h>
 #include <string.h>
 
+static const cw_span late_told = CW_MINUTES(1); /* that the process did not run when it was due is told so long */
+
 enum { SWAPS_MOST = 8, PORTS = 128 };
 
-void doctor_about(const struct host *h, const struct rows_reader *out, const char *self)
+void doctor_about(struct host *h, const struct rows_reader *out, const char *self)
 {
     out->text(out->context, "server", self);
     out->text(out->context, "part", "about");
     out->text(out->context, "version", CW_VERSION);
     out->integer(out->context, "mtu", h->mtu);
+    const struct host_stalls *stalls = host_stalls(h);
+    cw_span ago = cw_time_since(host_now(h), stalls->last);
+    if (stalls->count > 0 && ago.ns <= late_told.ns) {
+        out->integer(out->context, "late_ago_s", ago.ns / CW_NS_PER_SEC);
+        out->integer(out->context, "late_longest_ms", cw_span_ms(stalls->longest));
+    }
     out->row(out->context);
 }
 

@@ -10,7 +10,7 @@
 #include "daemon/doctor/doctor_cables.h"
 
 /* The row about the server itself. */
-void doctor_about(const struct host *h, const struct rows_reader *out, const char *self);
+void doctor_about(struct host *h, const struct rows_reader *out, const char *self);
 /* A server that has its place: what the hellos have not told already. Call after all that looks at links. */
 void doctor_bootstrap(struct doctor *d, const struct boot *b);
 

@@ -113,8 +113,8 @@ START_TEST(before_other_sessions)
 END_TEST
 
 /*
- * LimitNICE=-10 of the unit is RLIMIT_NICE 30 (systemd.exec: a value with a sign is a nice value), and the kernel lets a
- * process without CAP_SYS_NICE go down to 20 less the limit: so 30 is enough for nice -10, and 29 is not.
+ * LimitNICE=-10 of the unit is RLIMIT_NICE 30 (systemd.exec: a value with a sign is a nice value), and the kernel lets
+ * a process without CAP_SYS_NICE go down to 20 less the limit: so 30 is enough for nice -10, and 29 is not.
  */
 START_TEST(the_limit_of_the_unit)
 {

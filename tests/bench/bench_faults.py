@@ -179,6 +179,12 @@ def measure(lab, fault, keys, until):
     return wrong
 
 
+def end_once(*_):
+    """A second SIGTERM, which timeout(1) sends to the group, must not end the ending."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.exit(1)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", required=True)
@@ -197,7 +203,7 @@ def main():
                           capture_output=True, check=False).returncode != 0:
             print("skipped: no network namespaces here")
             return 77
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    signal.signal(signal.SIGTERM, end_once)
     folder = os.environ["CWLAB_DIR"] = tempfile.mkdtemp(prefix="cwlab-")
     program = os.path.join(os.path.abspath(options.bin), "cwlab")
     until = time.monotonic() + options.seconds

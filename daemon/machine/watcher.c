@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TRIES = 5, PAUSE_US = 1000, END_TRIES = 200, KNOWN_FDS = 1024, STAT_BYTES = 512 };
+enum { TRIES = 5, PAUSE_US = 1000, END_TRIES = 200, KNOWN_FDS = 1024, HIGH_FD = 1000, STAT_BYTES = 512 };
 
 /*
  * In shared memory. The number is odd while the will is being written: a daemon that dies then leaves no will for the
@@ -223,6 +223,20 @@ static void close_others(const struct watcher *w, int pipe)
     (void)close_range((unsigned)beyond + 1, UINT_MAX, 0);
 }
 
+/*
+ * Linux lets go of the descriptors of a process that has ended from the highest on. That of a network takes some
+ * milliseconds: so the pipe's end gets a high number, and the goodbye does not wait for it.
+ */
+static int lift(int fd)
+{
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
+    if (high < 0) {
+        return fd; /* the process may not have so many: the goodbye comes later */
+    }
+    close(fd);
+    return high;
+}
+
 /* Calls only what is safe in the child of a process with threads. */
 static int start(struct watcher *w)
 {
@@ -250,7 +264,7 @@ static int start(struct watcher *w)
         return rc;
     }
     w->child = child;
-    w->pipe = ends[1];
+    w->pipe = lift(ends[1]);
     return 0;
 }
 

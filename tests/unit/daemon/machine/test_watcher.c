@@ -8,6 +8,7 @@
 #include "wire/relay_publish.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -186,6 +187,22 @@ START_TEST(a_watcher_that_dies_again_and_again_is_given_up)
 }
 END_TEST
 
+/* The pipe by which the watcher learns of the end is the first descriptor that the kernel closes: the highest. */
+START_TEST(the_pipe_goes_first)
+{
+    struct shim *none[CW_LINK_COUNT] = {NULL};
+    struct watcher *w;
+    ck_assert_int_eq(watcher_start(&w, none, NULL, NULL, NULL), 0);
+    int highest = 0;
+    for (int fd = 0; fd < 1024; fd++) {
+        highest = fcntl(fd, F_GETFD) >= 0 ? fd : highest;
+    }
+    ck_assert_int_ge(highest, 1000);
+    watcher_end(w);
+    ck_assert_int_lt(fcntl(highest, F_GETFD), 0);
+}
+END_TEST
+
 /* Neither is the end of its daemon delayed for ever, nor is a word said. */
 START_TEST(a_stopped_watcher_holds_nobody_up)
 {
@@ -298,6 +315,7 @@ END_TEST
 static const struct suite_test tests[] = {
     SUITE_TEST(a_share_of_a_busy_machine_counts),
     SUITE_TEST(a_daemon_that_hangs_says_so_and_is_ended),
+    SUITE_TEST(the_pipe_goes_first),
     SUITE_TEST(a_stopped_watcher_holds_nobody_up),
     SUITE_TEST(a_watcher_that_died_is_replaced),
     SUITE_TEST(the_crashed_say_goodbye_at_once),

@@ -56,8 +56,8 @@ def options(parts, more=None):
 
 
 def end_once(*_):
-    """Ends by SIGTERM. A second one, which timeout(1) sends to the group, must not end the ending: 44 of 45 routers were
-    left behind by that."""
+    """Ends by SIGTERM. A second one, which timeout(1) sends to the group, must not end the ending: that had left 44 of
+    45 routers behind."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     sys.exit(1)
 

@@ -272,7 +272,7 @@ CONTENDERS = [("tunnel", None), ("kernel's routes, MTU 9,000", 9000), ("kernel's
 
 
 def steady():
-    # What came behind a hole counts when that is filled, and in the first seconds there are many: after 6 s, 10 s showed
+    # What came behind a hole counts when that is filled, and in the first seconds there are many: after 6 s, 10 s had
     # more than the cables carry.
     warm, seconds = smoke(1, 20), smoke(1, 20)
     world = AllToAll(ALL_MBIT)

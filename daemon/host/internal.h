@@ -25,6 +25,7 @@
 
 #include "base/heap.h"
 #include "boot/boot.h"
+#include "daemon/files/module_host.h"
 #include "daemon/files/spool_host.h"
 #include "daemon/files/vector_host.h"
 #include "daemon/host/disks_host.h"
@@ -42,7 +43,7 @@
 enum {
     HOST_STASH = SHIM_BATCH,
     HOST_SERVICES = 32,      /* a node runs no more */
-    HOST_OBJECTS = 8,        /* that the parts of the host may offer, together */
+    HOST_OBJECTS = 9,        /* that the parts of the host may offer, together */
     HOST_SMALL_PACKET = 256, /* bytes of a small packet: received frames that fit are copied into one */
     HOST_PULLS = 64,         /* frames that one server sends in a turn, or as many as it has heard */
     HOST_STALL_MS = 5,       /* a tick that is this late waits until what came in meanwhile is heard (semantics 4.6) */
@@ -160,6 +161,7 @@ struct host {
     struct inquiry_host inquiry;                 /* one of them */
     host_doctor_fn *doctor;                      /* for it; may be NULL */
     struct vectors_host vectors;                 /* another */
+    struct modules_host functions;               /* another */
     struct spool_host spool;                     /* another */
     struct figures_host figures;                 /* another */
     struct disks_host disks;                     /* another */

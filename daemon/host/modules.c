@@ -106,13 +106,15 @@ void host_gather_objects(struct host *h)
         CHECK(count < HOST_OBJECTS);
         h->object[count++] = *of_jobs;
     }
-    CHECK(count + 6 <= HOST_OBJECTS);
+    CHECK(count + 7 <= HOST_OBJECTS);
     inquiry_host_open(&h->inquiry, h);
     h->object[count++] = (struct node_object){INQUIRY_HOST_NAME, INQUIRY_HOST_VERSION, &h->inquiry};
     vector_host_open(&h->vectors, h->config.place == CONFIG_WHOLE);
     h->object[count++] = (struct node_object){VECTORS_HOST_NAME, VECTORS_HOST_VERSION, &h->vectors};
     spool_host_open(&h->spool, h->config.place == CONFIG_WHOLE);
     h->object[count++] = (struct node_object){SPOOL_HOST_NAME, SPOOL_HOST_VERSION, &h->spool};
+    module_host_open(&h->functions);
+    h->object[count++] = (struct node_object){MODULES_HOST_NAME, MODULES_HOST_VERSION, &h->functions};
     figures_host_open(&h->figures, h);
     h->object[count++] = (struct node_object){FIGURES_HOST_NAME, FIGURES_HOST_VERSION, &h->figures};
     disks_host_open(&h->disks, h);

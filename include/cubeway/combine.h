@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * combine.h - a function that makes one value of several values of a key, for runs of key-value streams (CamCubeOS
- * 6.2): a module is a shared object that exports
+ * combine.h - own functions for runs of key-value streams (CamCubeOS 6.2): what makes one value of several values of a
+ * key, and what makes records of lines. A module is a shared object that exports one of these, or both:
  *
  *     const cw_combiner *cw_combine_entry(void);
+ *     const cw_mapper *cw_mapper_entry(void);
  *
- * which gives a constant table. The functions that are built in (sum, count, ..) are tables of the same kind.
+ * which give constant tables. The combinations that are built in (sum, count, ..) are tables of the same kind.
  *
  * What a key has on its way:
  *
@@ -57,9 +58,29 @@ typedef struct cw_combiner {
     int (*finish)(cw_bytes key, cw_bytes value, uint64_t argument, uint8_t *out, size_t room);
 } cw_combiner;
 
+/* The version of struct cw_mapper. */
+#define CW_MAPPER_API 1u
+
+/* Takes a record, of which it borrows both. 0; anything else: map() ends, and gives that. */
+typedef int (*cw_emit_fn)(void *to, cw_bytes key, cw_bytes value);
+
+typedef struct cw_mapper {
+    size_t size;      /* of this struct */
+    unsigned api;     /* CW_MAPPER_API */
+    const char *name; /* what operators type: 1 to 31 letters, digits and '-' */
+    /*
+     * Makes any number of records of a line of an input, which comes without its newline, by emit(to, key, value). A
+     * line may be mapped again, when there was no room for all of its records: then it must give the same ones in the
+     * same order. 0; what emit() has given; or -EINVAL: that is no line of such an input, and the run fails with its
+     * number.
+     */
+    int (*map)(cw_bytes line, uint64_t argument, cw_emit_fn emit, void *to);
+} cw_mapper;
+
 /* Defined by modules; the table is constant, and there as long as the module is loaded. */
 #pragma GCC visibility push(default)
 const cw_combiner *cw_combine_entry(void);
+const cw_mapper *cw_mapper_entry(void);
 #pragma GCC visibility pop
 
 #endif

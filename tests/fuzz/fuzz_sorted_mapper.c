@@ -75,9 +75,14 @@ static int map(struct mapper_kind_of of, const uint8_t *bytes, size_t size, stru
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct mapper_kind_of kinds[] = {{MAPPER_WORDS, 0, -1},  {MAPPER_LINES, 0, -1},
-                                                  {MAPPER_KV, 0, -1},     {MAPPER_FIELD, 2, -1},
-                                                  {MAPPER_FIELD, 3, ','}, {MAPPER_RECORDS, 0, -1}};
+    static const struct mapper_kind_of kinds[] = {
+        {.kind = MAPPER_WORDS, .separator = -1},
+        {.kind = MAPPER_LINES, .separator = -1},
+        {.kind = MAPPER_KV, .separator = -1},
+        {.kind = MAPPER_FIELD, .field = 2, .separator = -1},
+        {.kind = MAPPER_FIELD, .field = 3, .separator = ','},
+        {.kind = MAPPER_RECORDS, .separator = -1},
+    };
     if (size < 2) {
         return 0;
     }

@@ -2,6 +2,7 @@
 #include "stream_disk.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,6 +157,76 @@ static void result_abandon(void *context, struct vectors_file *f)
     free(f);
 }
 
+/* ---- Modules ----------------------------------------------------------------------------------------------------- */
+
+static int total(cw_bytes key, const cw_bytes *values, size_t count, uint64_t argument, uint8_t *out, size_t room)
+{
+    int64_t sum = 0;
+    (void)key;
+    (void)argument;
+    for (size_t i = 0; i < count; i++) {
+        char text[24];
+        snprintf(text, sizeof text, "%.*s", (int)values[i].length, (const char *)values[i].bytes);
+        sum += strtoll(text, NULL, 10);
+    }
+    return snprintf((char *)out, room, "%" PRId64, sum);
+}
+
+static int one_more(cw_bytes key, const cw_bytes *values, size_t count, uint64_t argument, uint8_t *out, size_t room)
+{
+    (void)key;
+    (void)values;
+    (void)argument;
+    return snprintf((char *)out, room, "%zu", count + 1);
+}
+
+static int pairs(cw_bytes line, uint64_t argument, cw_emit_fn emit, void *to)
+{
+    const uint8_t *tab = line.length > 0 ? memchr(line.bytes, '\t', line.length) : NULL;
+    (void)argument;
+    if (tab == NULL) {
+        return -EINVAL;
+    }
+    size_t key = (size_t)(tab - line.bytes);
+    return emit(to, (cw_bytes){line.bytes, key}, (cw_bytes){tab + 1, line.length - key - 1});
+}
+
+static int load(void *context, const char *folder, void (*found)(void *arg, const struct module_file *f), void *arg,
+                struct module_files **out)
+{
+    static const cw_combiner right = {.size = sizeof right,
+                                      .api = CW_COMBINE_API,
+                                      .name = "total",
+                                      .deterministic = true,
+                                      .associative = true,
+                                      .combine = total};
+    static const cw_combiner wrong = {.size = sizeof wrong,
+                                      .api = CW_COMBINE_API,
+                                      .name = "total",
+                                      .deterministic = true,
+                                      .associative = true,
+                                      .combine = one_more};
+    static const cw_mapper mapper = {.size = sizeof mapper, .api = CW_MAPPER_API, .name = "pairs", .map = pairs};
+    struct stream_disk *d = context;
+    const uint8_t digest[MODULES_DIGEST] = {d->other_module ? 2 : 1};
+    const struct module_file f = {
+        .file = "total.so", .digest = digest, .combiner = d->other_module ? &wrong : &right, .mapper = &mapper};
+    (void)folder;
+    if (!d->no_module) {
+        found(arg, &f);
+    }
+    d->handles++;
+    *out = (struct module_files *)(void *)d;
+    return 0;
+}
+
+static void unload(void *context, struct module_files *files)
+{
+    struct stream_disk *d = context;
+    (void)files;
+    d->handles--;
+}
+
 /* ---- What tests call --------------------------------------------------------------------------------------------- */
 
 void stream_disk_open(struct stream_disk *d)
@@ -167,6 +238,7 @@ void stream_disk_open(struct stream_disk *d)
     d->results.write = result_write;
     d->results.end = result_end;
     d->results.abandon = result_abandon;
+    d->modules = (struct modules_host){.size = sizeof d->modules, .context = d, .load = load, .unload = unload};
     d->spool = (struct spool_host){.size = sizeof d->spool, .context = d, .make = make, .write = spool_write};
     d->spool.input = input;
     d->spool.read = spool_read;

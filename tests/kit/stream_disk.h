@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream_disk.h - the folders of a server in memory: inputs, spool and results of the sorted engine, for unit tests and
- * worlds.
+ * stream_disk.h - the folders of a server in memory: inputs, spool, results and modules of the sorted engine, for unit
+ * tests and worlds.
  */
 #ifndef KIT_STREAM_DISK_H
 #define KIT_STREAM_DISK_H
@@ -20,6 +20,10 @@ struct stream_blob {
 struct stream_disk {
     struct vectors_host results;
     struct spool_host spool;
+    /* One module: "module:total" adds whole numbers, "module:pairs" maps lines KEY TAB VALUE. */
+    struct modules_host modules;
+    bool other_module; /* what is there under these names is another file, whose total is wrong */
+    bool no_module;
     struct stream_blob input[STREAM_DISK_FILES], output[STREAM_DISK_FILES];
     unsigned handles; /* files that are open now */
     uint64_t spooled; /* bytes that were ever written to the spool */

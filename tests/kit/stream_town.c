@@ -9,6 +9,7 @@
 #include <string.h>
 
 struct stream_disk stream_disks[STREAM_TOWN];
+struct stream_town_modules stream_town_modules = {CW_SERVER_NONE, CW_SERVER_NONE};
 
 struct town {
     struct stream *st;
@@ -23,6 +24,9 @@ static const void *offers(cw_svc *s, const char *name, unsigned version)
     struct stream_disk *d = &stream_disks[cw_server_id(s, cw_self(s))];
     if (strcmp(name, VECTORS_HOST_NAME) == 0 && version == VECTORS_HOST_VERSION) {
         return &d->results;
+    }
+    if (strcmp(name, MODULES_HOST_NAME) == 0 && version == MODULES_HOST_VERSION) {
+        return &d->modules;
     }
     return strcmp(name, SPOOL_HOST_NAME) == 0 && version == SPOOL_HOST_VERSION ? &d->spool : NULL;
 }
@@ -84,6 +88,8 @@ struct fake_net *stream_town_open(const char *const *options)
 {
     for (cw_server s = 0; s < STREAM_TOWN; s++) {
         stream_disk_open(&stream_disks[s]);
+        stream_disks[s].other_module = stream_town_modules.other == s;
+        stream_disks[s].no_module = stream_town_modules.none == s;
     }
     fake_offers = offers;
     town_options = options;

@@ -13,6 +13,10 @@
 enum { STREAM_TOWN = 9 };
 
 extern struct stream_disk stream_disks[STREAM_TOWN];
+/* Who has another module, or none, from the next stream_town_open() on, with the option modules; at first nobody. */
+extern struct stream_town_modules {
+    cw_server other, none;
+} stream_town_modules;
 
 /* Opens the engine everywhere. options ("name=value", ended by NULL) may be NULL: data and spool are set. */
 struct fake_net *stream_town_open(const char *const *options);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host.h - what key-value streams need of the program they run in: files of a folder as input, and room for what does
- * not fit into memory.
+ * host.h - what key-value streams need of the program they run in: files of a folder as input, room for what does not
+ * fit into memory, and modules (cubeway/combine.h).
  *
  * The program offers a struct spool_host to cw_find(), under SPOOL_HOST_NAME and version SPOOL_HOST_VERSION. Without
  * one, or without a folder set, nothing is written, and who has more than fits into memory is told so.
@@ -13,7 +13,7 @@
 #ifndef SERVICES_AGGREGATE_SORTED_HOST_H
 #define SERVICES_AGGREGATE_SORTED_HOST_H
 
-#include "cubeway/types.h"
+#include "cubeway/combine.h"
 
 #define SPOOL_HOST_NAME "spool"
 enum { SPOOL_HOST_VERSION = 1 };
@@ -43,6 +43,36 @@ struct spool_host {
     int (*read)(void *context, struct spool_file *f, uint64_t offset, uint8_t *out, uint64_t length);
     /* Takes f. What was made is gone. */
     void (*close)(void *context, struct spool_file *f);
+};
+
+#define MODULES_HOST_NAME "modules"
+enum { MODULES_HOST_VERSION = 1, MODULES_DIGEST = 32 };
+
+/* A file of the folder of modules. */
+struct module_file {
+    const char *file;            /* its name in the folder */
+    const char *why;             /* why it is none that can be loaded; NULL: it is loaded */
+    const uint8_t *digest;       /* of its bytes, by SHA-256 */
+    const cw_combiner *combiner; /* NULL: it has none; not looked at so far */
+    const cw_mapper *mapper;     /* likewise */
+};
+
+/* What is loaded of a folder. */
+struct module_files;
+
+/* Only called on the server's thread, when the service opens and closes: it may wait for a disk. */
+struct modules_host {
+    size_t size; /* of this struct, as the host knows it */
+    void *context;
+    /*
+     * Loads each file NAME.so of the folder, in the order of their names, and calls found() for it, with what is
+     * borrowed for the call, but the tables: those are there until unload(). 0: *out is given; -EPERM: the folder is
+     * another user's, or others may write it; or -errno.
+     */
+    int (*load)(void *context, const char *folder, void (*found)(void *arg, const struct module_file *f), void *arg,
+                struct module_files **out);
+    /* Takes it; no function of its modules is called any more. */
+    void (*unload)(void *context, struct module_files *files);
 };
 
 #endif

@@ -32,7 +32,7 @@ static int field_read(const char *word, struct mapper_kind_of *out)
             return -EINVAL;
         }
     }
-    *out = (struct mapper_kind_of){MAPPER_FIELD, (uint32_t)field, (int16_t)separator};
+    *out = (struct mapper_kind_of){.kind = MAPPER_FIELD, .field = (uint32_t)field, .separator = (int16_t)separator};
     return 0;
 }
 
@@ -44,7 +44,7 @@ int mapper_read(const char *word, struct mapper_kind_of *out)
     } plain[] = {{"words", MAPPER_WORDS}, {"lines", MAPPER_LINES}, {"kv", MAPPER_KV}, {"records", MAPPER_RECORDS}};
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
         if (strcmp(word, plain[i].name) == 0) {
-            *out = (struct mapper_kind_of){plain[i].kind, 0, -1};
+            *out = (struct mapper_kind_of){.kind = plain[i].kind, .separator = -1};
             return 0;
         }
     }
@@ -118,8 +118,42 @@ static cw_bytes field_of(const struct mapper_kind_of *of, cw_bytes line)
     }
 }
 
+/* The records of a line, as a module gives them. */
+struct emission {
+    struct mapper *m;
+    uint32_t records;
+    int rc; /* < 0: no more are taken */
+};
+
+/* Those that the sink has already are left out. */
+static int emit(void *to, cw_bytes key, cw_bytes value)
+{
+    struct emission *e = to;
+    struct mapper *m = e->m;
+    if (e->rc < 0 || e->records++ < m->taken) {
+        return e->rc;
+    }
+    e->rc = key.length == 0 ? fault(m, -EINVAL, "gives a record without a key") : give(m, key, value);
+    m->taken += e->rc == 0;
+    return e->rc;
+}
+
+static int map_module(struct mapper *m, cw_bytes line)
+{
+    struct emission e = {.m = m};
+    int rc = m->of.module->map(line, m->of.argument, emit, &e);
+    if (e.rc < 0) {
+        return e.rc;
+    }
+    m->taken = 0;
+    return rc != 0 ? fault(m, -EINVAL, "is none that the module takes") : 0;
+}
+
 static int map_line(struct mapper *m, cw_bytes line)
 {
+    if (m->of.kind == MAPPER_MODULE) {
+        return map_module(m, line);
+    }
     if (m->of.kind == MAPPER_LINES) {
         return line.length == 0 ? 0 : give(m, line, one);
     }
@@ -278,6 +312,7 @@ int mapper_feed(struct mapper *m, const uint8_t *bytes, size_t length, size_t *u
     case MAPPER_LINES:
     case MAPPER_KV:
     case MAPPER_FIELD:
+    case MAPPER_MODULE:
         break;
     }
     return feed_lines(m, bytes, length, used);

@@ -9,6 +9,7 @@
  *     field N      field N, from 1 on, of each line; fields are what stands between spaces and TABs. Value "1". Lines
  *                  that have no such field are left out, and counted.
  *     field N SEP  the same, for a byte SEP between fields; a field that is empty is left out, too.
+ *     module       what a function of a module makes of each line (cubeway/combine.h).
  *     records      a length of four bytes in network order, and a block of records (record.h) of that length; again.
  *
  * Bytes are bytes: nothing asks whether they are UTF-8. A last line without newline counts.
@@ -26,6 +27,7 @@ enum mapper_kind {
     MAPPER_KV = 3,
     MAPPER_FIELD = 4,
     MAPPER_RECORDS = 5,
+    MAPPER_MODULE = 6,
 };
 
 enum {
@@ -35,8 +37,10 @@ enum {
 
 struct mapper_kind_of {
     enum mapper_kind kind;
-    uint32_t field;    /* of MAPPER_FIELD: 1..MAPPER_FIELD_MOST */
-    int16_t separator; /* of MAPPER_FIELD: a byte; -1: spaces and TABs */
+    uint32_t field;          /* of MAPPER_FIELD: 1..MAPPER_FIELD_MOST */
+    int16_t separator;       /* of MAPPER_FIELD: a byte; -1: spaces and TABs */
+    const cw_mapper *module; /* of MAPPER_MODULE; borrowed */
+    uint64_t argument;       /* of that */
 };
 
 /*
@@ -54,7 +58,7 @@ struct mapper {
     uint64_t skipped;  /* lines left out because they have no such field */
     uint32_t held;     /* bytes in line_bytes */
     bool whole;        /* a block of records is whole */
-    uint32_t taken;    /* records of the block in line_bytes that the sink has taken */
+    uint32_t taken;    /* records of the block in line_bytes, or of the line, that the sink has taken */
     uint32_t wanted;   /* bytes of that block; 0: its length is being read */
     uint8_t line_bytes[MAPPER_LINE_MOST];
 };

@@ -69,6 +69,9 @@ static int refuse_inputs(cw_request *r, const struct lead *l)
     if (l->refusals > 1) {
         snprintf(others, sizeof others, "; and %u others", l->refusals - 1);
     }
+    if (f->status == -ELIBACC || f->status == -ELIBBAD) {
+        return refuse_with(r, f->status, "server %s: %s%s", name, why, others);
+    }
     return f->writing ? refuse_with(r, f->status, "server %s, which is to write the result: %s%s", name, why, others)
                       : refuse_with(r, f->status, "server %s, %s: %s%s", name, l->wish.from, why, others);
 }
@@ -269,21 +272,6 @@ static int read_from(cw_request *r, const char *value, struct wish *w)
     return read_name(r, "from", value, w->from);
 }
 
-/* The name that copies of inputs have at other servers: with the server whose input it is in place of each mark. */
-static int read_copies(cw_request *r, const char *value, struct lead *l)
-{
-    size_t marks = 0, length = strlen(value);
-    for (const char *c = value; *c != '\0'; c++) {
-        marks += *c == HEIR_MARK;
-    }
-    if (marks == 0 || length + marks * (TORUS_TEXT - 1) > LETTER_NAME_MOST) {
-        return refuse_request(
-            r, "copies: a name with %c in place of the server whose file it is a copy of, as copies/%c; not '%.60s'",
-            HEIR_MARK, HEIR_MARK, value);
-    }
-    return read_name(r, "copies", value, l->copies);
-}
-
 static int read_server_of(const struct stream *st, cw_request *r, const char *word, size_t length, cw_server *out)
 {
     cw_coord c;
@@ -339,28 +327,35 @@ static int refuse_name(cw_request *r, const char *word, const char *what, const 
                           near != NULL ? near : "", near != NULL ? "? There are" : ": there are", all);
 }
 
-static int read_mapper(cw_request *r, const char *word, struct wish *w)
+static int read_mapper(const struct stream *st, cw_request *r, const char *word, struct wish *w)
 {
     static const char *const names[] = {"words", "lines", "kv", "field:1", "records", NULL};
     struct mapper_kind_of of;
-    if (strlen(word) > LETTER_WORD_MOST || mapper_read(word, &of) < 0) {
-        return refuse_name(r, word, "mapper", nearest_word(word, names),
-                           "words, lines, kv (lines KEY TAB VALUE), field:N, field:N:SEPARATOR and records");
+    int rc = modules_agree(&st->modules, MODULES_MAPPER, word, w->mapper);
+    if (rc == -ELIBACC || rc == -ELIBBAD) {
+        return functions_refuse(st, r, MODULES_MAPPER, word, rc);
     }
-    snprintf(w->mapper, sizeof w->mapper, "%s", word);
+    if (rc < 0 || modules_mapper(&st->modules, w->mapper, &of) < 0) {
+        return refuse_name(
+            r, word, "mapper", nearest_word(word, names),
+            "words, lines, kv (lines KEY TAB VALUE), field:N, field:N:SEPARATOR, records and module:NAME");
+    }
     return 0;
 }
 
-static int read_combine(cw_request *r, const char *word, struct wish *w)
+static int read_combine(const struct stream *st, cw_request *r, const char *word, struct wish *w)
 {
     static const char *const names[] = {"sum",  "min",    "max",   "count", "avg", "first",
                                         "last", "topk:3", "set:3", "none",  NULL};
     struct combine c;
-    if (strlen(word) > LETTER_WORD_MOST || combine_read(word, &c) < 0) {
-        return refuse_name(r, word, "combination", nearest_word(word, names),
-                           "sum, min, max, count, avg, first, last, topk:K, set:K and none");
+    int rc = modules_agree(&st->modules, MODULES_COMBINER, word, w->combine);
+    if (rc == -ELIBACC || rc == -ELIBBAD) {
+        return functions_refuse(st, r, MODULES_COMBINER, word, rc);
     }
-    snprintf(w->combine, sizeof w->combine, "%s", word);
+    if (rc < 0 || modules_combine(&st->modules, w->combine, &c) < 0) {
+        return refuse_name(r, word, "combination", nearest_word(word, names),
+                           "sum, min, max, count, avg, first, last, topk:K, set:K, module:NAME and none");
+    }
     return 0;
 }
 
@@ -402,13 +397,14 @@ static int read_word(const struct stream *st, cw_request *r, const char *word, s
         return read_to(st, r, value, l);
     }
     if ((value = words_value(word, "copies")) != NULL) {
-        return read_copies(r, value, l);
+        int rc = heir_check(r, value);
+        return rc < 0 ? rc : read_name(r, "copies", value, l->copies);
     }
     if ((value = words_value(word, "map")) != NULL) {
-        return read_mapper(r, value, w);
+        return read_mapper(st, r, value, w);
     }
     if ((value = words_value(word, "combine")) != NULL) {
-        return read_combine(r, value, w);
+        return read_combine(st, r, value, w);
     }
     if ((value = words_value(word, "path")) != NULL) {
         return read_path(r, value, l);

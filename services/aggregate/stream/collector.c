@@ -47,9 +47,10 @@ static int check(struct stream *st, const struct letter *l)
     const struct collector *before = collector_of_lead(st, &l->run);
     bool writes = (l->wish.flags & LETTER_CALLER) == 0;
     unsigned count = 0;
-    if (l->servers != st->torus.servers || combine_read(l->wish.combine, &combine) < 0 || l->wish.top > BEST_MOST ||
-        (writes && l->wish.to[0] == '\0') || stream_first(st, l->members) == CW_SERVER_NONE) {
-        return -EPROTO;
+    int rc = modules_combine(&st->modules, l->wish.combine, &combine);
+    if (l->servers != st->torus.servers || rc < 0 || l->wish.top > BEST_MOST || (writes && l->wish.to[0] == '\0') ||
+        stream_first(st, l->members) == CW_SERVER_NONE) {
+        return rc == -ELIBACC || rc == -ELIBBAD ? rc : -EPROTO;
     }
     if (before != NULL && before->round >= l->attempt) {
         return -ESTALE;
@@ -395,6 +396,8 @@ void collector_announced(struct collector *c, uint32_t attempt, cw_server from, 
         }
         return;
     case -ENOBUFS:
+    case -ELIBACC: /* who is on the way combines, too (aggregate rule 32) */
+    case -ELIBBAD:
         collector_end(c, status, from);
         return;
     default:

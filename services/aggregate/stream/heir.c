@@ -5,9 +5,24 @@
  * has the records of the same inputs as the one before, from others (aggregate rule 31).
  */
 #include "services/aggregate/stream/internal.h"
+#include "services/reply/refuse.h"
 
 #include <stdio.h>
 #include <string.h>
+
+int heir_check(cw_request *r, const char *value)
+{
+    size_t marks = 0, length = strlen(value);
+    for (const char *c = value; *c != '\0'; c++) {
+        marks += *c == HEIR_MARK;
+    }
+    if (marks == 0 || length + marks * (TORUS_TEXT - 1) > LETTER_NAME_MOST) {
+        return refuse_request(
+            r, "copies: a name with %c in place of the server whose file it is a copy of, as copies/%c; not '%.60s'",
+            HEIR_MARK, HEIR_MARK, value);
+    }
+    return 0;
+}
 
 /* As muster_ask() is to be given it: with the server's coordinate for each mark. */
 static void name_of_copy(const struct lead *l, cw_server of, char out[static LETTER_NAME_MOST + 1])

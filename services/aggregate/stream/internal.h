@@ -16,6 +16,7 @@
  *     intake.c     there too: inputs that programs and services hand in
  *     junction.c   one attempt at one server: its plan, and the partitions that are under way
  *     flow.c       one partition at one server: children's blocks and the own ones, merged into blocks for the parent
+ *     functions.c  modules of own functions
  *     letter.c     messages as bytes
  *
  * Lifetimes: junction_free(), collector_end() and lead_end() are called from the engine's entries only (a message of
@@ -88,7 +89,8 @@ struct stream {
     struct dense *dense;             /* takes results to all; NULL: there is none */
     const struct vectors_host *host; /* for results; NULL: there is none */
     char folder[STREAM_FOLDER];      /* "": none is set */
-    struct spool spool;              /* its host reads inputs, too; it may be NULL there */
+    struct modules modules;
+    struct spool spool; /* its host reads inputs, too; it may be NULL there */
     cw_server self;
     uint64_t life; /* of this instance: drawn */
     uint32_t numbers;
@@ -484,6 +486,9 @@ const char *muster_reason(int status);
 
 #define HEIR_MARK '%'
 
+/* 0: the name of copies is one, with a mark for the server whose input it is; < 0: it is none, which r was told. */
+CW_MUST_CHECK int heir_check(cw_request *r, const char *value);
+
 /*
  * Asks the next server for its copy of the input of `of`: the nearest ones first, each once. False: nobody is left, or
  * the run has no copies.
@@ -513,6 +518,13 @@ void asker_status(const struct stream *st, cw_request *r, bool *first);
 void asker_collector(const struct collector *c, cw_request *r);
 /* The lead has ended, or has a result that the caller fetches: the rows. */
 void asker_conclude(struct lead *l);
+
+/* ---- Own functions ----------------------------------------------------------------------------------------------- */
+
+/* Loads the modules of the folder that the options name. < 0: it cannot be read, which is logged. */
+CW_MUST_CHECK int functions_open(struct stream *st);
+/* Tells r why a word of a module is refused here: -ELIBACC or -ELIBBAD, which it gives. */
+int functions_refuse(const struct stream *st, cw_request *r, enum modules_what what, const char *word, int rc);
 
 /* ---- Services ---------------------------------------------------------------------------------------------------- */
 

@@ -60,6 +60,11 @@ unsigned junction_inputs(const struct junction *j, cw_link tree)
 /* Is the announcement possible, and has this server the input that it is to contribute? */
 static int check(struct stream *st, const struct letter *l)
 {
+    struct combine combine;
+    int rc = modules_combine(&st->modules, l->wish.combine, &combine);
+    if (rc < 0) {
+        return rc == -ELIBACC || rc == -ELIBBAD ? rc : -EPROTO;
+    }
     bool member = trees_set_has(l->members, st->self);
     if (l->servers != st->torus.servers || l->open > (l->direct ? STREAM_OPEN_DIRECT : STREAM_OPEN) ||
         l->run.root >= l->servers || l->attempt == 0 || trees_set_has(l->others, l->run.root) ||

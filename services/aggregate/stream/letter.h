@@ -43,12 +43,13 @@
 
 #include "services/aggregate/dense/head.h"
 #include "services/aggregate/query/summary_distinct.h"
+#include "services/aggregate/sorted/modules.h"
 
 enum {
     LETTER_VERSION = 4,
     LETTER_BLOCK_BYTES = 36,
-    LETTER_NAME_MOST = 200, /* of a file */
-    LETTER_WORD_MOST = 80,  /* of a mapper or a combine */
+    LETTER_NAME_MOST = 200,               /* of a file */
+    LETTER_WORD_MOST = MODULES_WORD_MOST, /* of a mapper or a combine */
     LETTER_PARTITIONS_MOST = 10000,
     LETTER_EACH_LEAST = 1024, /* bytes of a block */
     LETTER_EACH_MOST = 64 << 10,

@@ -76,6 +76,12 @@ const char *muster_reason(int status)
         return "no program feeds that there (cwctl aggregate feed NAME)";
     case -EPIPE:
         return "the program that fed it was gone before its input had ended";
+    case -ELIBACC:
+        return "it has no such module in its modules folder (service aggregate { options { modules = \"/path\" } })";
+    case -ELIBBAD:
+        return "its module of that name is another one: its digest is not that of the server where the run was ordered";
+    case -E2BIG:
+        return "a key has more values than there is room for at the root (a 16th of option memory)";
     case -EILSEQ:
         return "what it has as a copy is another file than was read before";
     case -EALREADY:

@@ -17,6 +17,7 @@ enum {
     TEXT = STREAM_TEXT, /* bytes that are written by one piece of work */
     NS_PER_BYTE = 5,    /* what a piece takes, for the simulator's clock */
     BEST_PARTS = 8,     /* the best records have this part of the memory */
+    VALUES_PARTS = 16,  /* and the values of a key this one, when they meet at the root only */
 };
 
 #define SYNC CW_US(100) /* and this for the disk */
@@ -53,6 +54,7 @@ struct result {
     int status; /* of the work */
     cw_timer *next;
     struct combine combine;
+    void *values; /* room for all values of a key, when they meet here only; NULL: they met on the way */
     void *memory;
     struct batch batch;
     struct shelf shelf;
@@ -120,7 +122,7 @@ struct result *result_open(struct stream *st, struct collector *c, const struct 
     struct combine combine;
     struct best *best = w->top > 0 ? best_open(w->top, st->memory_most / BEST_PARTS) : NULL;
     if (r == NULL || part == NULL || text == NULL || (w->top > 0 && best == NULL) ||
-        combine_read(w->combine, &combine) < 0) {
+        modules_combine(&st->modules, w->combine, &combine) < 0) {
         free(r);
         free(part);
         free(text);
@@ -135,7 +137,10 @@ struct result *result_open(struct stream *st, struct collector *c, const struct 
     }
     shelf_open(&r->shelf, &st->spool, 1, NULL);
     r->combine = combine;
-    reduce_open(&r->reduce, &r->combine, NULL, 0, sink, r);
+    size_t room = combine.table != NULL && !combine.table->associative ? st->memory_most / VALUES_PARTS : 0;
+    r->values = room > 0 ? malloc(room) : NULL;
+    charge(r, r->values != NULL ? (int64_t)room : 0);
+    reduce_open(&r->reduce, &r->combine, r->values, r->values != NULL ? room : 0, sink, r);
     record_reader_init(&r->block);
     return r;
 }
@@ -155,6 +160,7 @@ static void result_free(struct result *r)
     shelf_close(&r->shelf);
     best_close(r->best);
     free(r->part);
+    free(r->values);
     free(r->memory);
     free(r->text);
     free(r);

@@ -548,6 +548,7 @@ int stream_open(struct stream **out, cw_svc *s, struct dense *dense)
     int rc = torus_init(&st->torus, cw_torus(s));
     rc = rc == 0 && st->torus.servers > MESSAGE_SERVERS_MOST ? -E2BIG : rc;
     rc = rc < 0 ? rc : read_options(st);
+    rc = rc < 0 ? rc : functions_open(st);
     if (rc < 0) {
         free(st);
         return rc;
@@ -567,6 +568,7 @@ int stream_open(struct stream **out, cw_svc *s, struct dense *dense)
     rc = open_transports(st);
     if (rc < 0) {
         transport_close(st->edge);
+        modules_close(&st->modules);
         free(st);
         return rc;
     }
@@ -590,6 +592,7 @@ void stream_close(struct stream *st)
     lead_close(st);
     transport_close(st->edge);
     transport_close(st->call);
+    modules_close(&st->modules);
     trees_close(st->trees);
     free(st);
 }

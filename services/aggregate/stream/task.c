@@ -392,8 +392,12 @@ static int check(const struct stream *st, const struct letter *l, bool reads, bo
 {
     struct mapper_kind_of of;
     struct combine combine;
-    if (l->run.life == 0 || l->servers != st->torus.servers || mapper_read(l->wish.mapper, &of) < 0 ||
-        combine_read(l->wish.combine, &combine) < 0) {
+    int rc = modules_mapper(&st->modules, l->wish.mapper, &of);
+    rc = rc < 0 ? rc : modules_combine(&st->modules, l->wish.combine, &combine);
+    if (rc == -ELIBACC || rc == -ELIBBAD) {
+        return rc;
+    }
+    if (l->run.life == 0 || l->servers != st->torus.servers || rc < 0) {
         return -EPROTO;
     }
     for (const struct task *t = NULL; (t = task_next(st, &l->run, t)) != NULL;) {
@@ -451,8 +455,8 @@ int task_begin(struct stream *st, const struct letter *l, const struct transport
     t->asked = t->began = cw_now(st->s);
     t->fed = fed;
     t->piece = piece;
-    rc = mapper_read(l->wish.mapper, &of);
-    rc = rc < 0 ? rc : combine_read(l->wish.combine, &t->combine);
+    rc = modules_mapper(&st->modules, l->wish.mapper, &of);
+    rc = rc < 0 ? rc : modules_combine(&st->modules, l->wish.combine, &t->combine);
     mapper_open(&t->mapper, of, sink, t);
     shelf_open(&t->shelf, &st->spool, l->wish.partitions, &t->combine);
     list_push_back(&st->tasks, &t->link);

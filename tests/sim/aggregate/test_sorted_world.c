@@ -44,18 +44,24 @@ enum {
 /* What a seed has to say. */
 struct ledger {
     char wrong[SEEDS_WRONG_BYTES];
-    unsigned ordered, succeeded, failed, again, fewer, fed, stood_in;
+    unsigned ordered, succeeded, failed, again, fewer, fed, stood_in, own;
+    bool unlike; /* one server has another module */
 };
 static struct ledger *ledger;
 
 #define WRONG(rule, ...) seeds_fail(ledger->wrong, rule, __VA_ARGS__)
 
 /* A mapper, a combination, and how the judge does it. */
-enum kind { KIND_WORDS, KIND_SUM, KIND_MIN, KIND_MAX, KIND_COUNT, KIND_NONE, KINDS };
+enum kind { KIND_WORDS, KIND_SUM, KIND_MIN, KIND_MAX, KIND_COUNT, KIND_NONE, KIND_OWN, KINDS };
 static const struct {
     const char *map, *combine;
-} kinds[KINDS] = {[KIND_WORDS] = {"words", "sum"}, [KIND_SUM] = {"kv", "sum"},     [KIND_MIN] = {"kv", "min"},
-                  [KIND_MAX] = {"kv", "max"},      [KIND_COUNT] = {"kv", "count"}, [KIND_NONE] = {"kv", "none"}};
+} kinds[KINDS] = {[KIND_WORDS] = {"words", "sum"},
+                  [KIND_SUM] = {"kv", "sum"},
+                  [KIND_MIN] = {"kv", "min"},
+                  [KIND_MAX] = {"kv", "max"},
+                  [KIND_COUNT] = {"kv", "count"},
+                  [KIND_NONE] = {"kv", "none"},
+                  [KIND_OWN] = {"module:pairs", "module:total"}};
 
 struct entry {
     char key[12];
@@ -100,7 +106,7 @@ struct run {
 static struct run runs[RUNS];
 static unsigned run_count;
 static struct stream_disk disks[SERVERS_MOST];
-static struct node_object objects[SERVERS_MOST][3];
+static struct node_object objects[SERVERS_MOST][4];
 
 /* ---- Records ----------------------------------------------------------------------------------------------------- */
 
@@ -381,6 +387,9 @@ static bool is_fault(const struct run *run, int rc)
     if (run->fed && is_of_feed(rc)) {
         return true;
     }
+    if (run->kind == KIND_OWN && rc == -ELIBBAD) {
+        return ledger->unlike; /* a module that others have not is refused */
+    }
     return rc == -ECONNRESET || rc == -ETIMEDOUT || rc == -ENETUNREACH || rc == -ECANCELED || rc == -ESTALE;
 }
 
@@ -422,6 +431,7 @@ static void judge(const struct run *run, const struct torus *torus, uint64_t see
     ledger->again += attempts > 1;
     ledger->fewer += counted != run->members;
     ledger->fed += run->fed;
+    ledger->own += run->kind == KIND_OWN;
     ledger->stood_in += fake_has(r, 0, "stood_in");
     if ((counted != run->members && (!run->without || (calm && !dies))) || (calm && !lossy && attempts != 1)) {
         WRONG("named", "run %u names %#llx of %#llx, after %d attempts", run->number, (unsigned long long)counted,
@@ -456,7 +466,8 @@ static void draw_runs(const struct torus *torus, uint64_t seed, cw_time from, cw
         struct run *run = &runs[i];
         static const unsigned keys[] = {1, 10, 300, 5000, 100000};
         *run = (struct run){.seed = prng_next(&random), .number = i, .cancel = CW_NEVER};
-        run->kind = (enum kind)prng_below(&random, KINDS);
+        run->kind = (enum kind)prng_below(&random, KIND_OWN);
+        run->kind = prng_mix(run->seed, 10) % 6 == 0 && run->kind != KIND_WORDS ? KIND_OWN : run->kind;
         run->keys = keys[prng_below(&random, sizeof keys / sizeof *keys)];
         run->records = deaths && i % 2 == 0 ? 2500 : 2 + (unsigned)prng_below(&random, 600);
         run->keys = deaths && i % 2 == 0 ? 100000 : run->keys;
@@ -678,10 +689,11 @@ static const char *option_of(void *context, const char *service, const char *nam
 {
     (void)context;
     (void)service;
-    return strcmp(name, "data") == 0     ? "/data"
-           : strcmp(name, "spool") == 0  ? "/spool"
-           : strcmp(name, "memory") == 0 ? "256M"
-                                         : NULL;
+    return strcmp(name, "data") == 0      ? "/data"
+           : strcmp(name, "spool") == 0   ? "/spool"
+           : strcmp(name, "modules") == 0 ? "/modules"
+           : strcmp(name, "memory") == 0  ? "256M"
+                                          : NULL;
 }
 
 static void open_config(struct world_config *config, uint64_t seed)
@@ -706,6 +718,9 @@ static void open_config(struct world_config *config, uint64_t seed)
         stream_disk_open(&disks[s]);
         objects[s][0] = (struct node_object){VECTORS_HOST_NAME, VECTORS_HOST_VERSION, &disks[s].results};
         objects[s][1] = (struct node_object){SPOOL_HOST_NAME, SPOOL_HOST_VERSION, &disks[s].spool};
+        objects[s][2] = (struct node_object){MODULES_HOST_NAME, MODULES_HOST_VERSION, &disks[s].modules};
+        /* In an eighth of the seeds a server has another module of the same name, whose sums are wrong. */
+        disks[s].other_module = seed % 8 == 5 && s == prng_mix(seed, 77) % SERVERS_MOST;
     }
 }
 
@@ -718,6 +733,7 @@ static void run_world(uint64_t seed)
         WRONG("world", "it does not open");
         return;
     }
+    ledger->unlike = seed % 8 == 5;
     cw_time from = {CW_MS(50).ns}, to = {CW_MS(450).ns};
     struct fault_plan plan = {.count = 0};
     draw_runs(world_torus(w), seed, from, to);
@@ -773,9 +789,9 @@ static void add(void)
 static void say(void)
 {
     printf("%u runs, %u succeeded, %u failed; results after several attempts %u, without some %u; fed %u; "
-           "with heirs %u",
+           "with heirs %u, by own functions %u",
            ledger->ordered, ledger->succeeded, ledger->failed, ledger->again, ledger->fewer, ledger->fed,
-           ledger->stood_in);
+           ledger->stood_in, ledger->own);
 }
 
 int main(int argc, char **argv)

@@ -32,8 +32,14 @@ static bool may_follow(const struct rows *rows, const struct message *m)
 {
     static const char *const causes[] = {"half",    "deaf",   "damped", "flapping", "coming-up", "stalls", "stalled",
                                          "resting", "waited", "lossy",  "cut-off",  "fenced",    NULL};
-    return m != NULL && finding_is(m, "part", "finding") && finding_is_any(m, "cause", causes) &&
-           !message_has(m, "service") &&
+    static const char *const of_others[] = {"unreached", "server-down", "silent", NULL};
+    if (m == NULL || !finding_is(m, "part", "finding")) {
+        return false;
+    }
+    if (finding_is_any(m, "cause", of_others)) { /* that server has answered itself, and was late */
+        return was_late(rows, finding_text(m, "expected"));
+    }
+    return finding_is_any(m, "cause", causes) && !message_has(m, "service") &&
            (was_late(rows, finding_text(m, "server")) || was_late(rows, finding_text(m, "expected")));
 }
 

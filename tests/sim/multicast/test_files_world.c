@@ -305,12 +305,12 @@ int main(int argc, char **argv)
         deaths();
         nobody_takes_it();
         stopped(5);
-        if (!SANITIZED) {
-            stopped(6);
-        }
         two_of_one_name();
         files_flaps();
-        files_storm();
+        if (!SANITIZED) {
+            stopped(6);
+            files_storm();
+        }
         if (fw_wrong[0] != '\0') {
             return 1;
         }

@@ -4,12 +4,13 @@
 
 #include "base/base64.h"
 #include "ctl/ask/value.h"
+#include "cubeway/store.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUE_MAX = 3072, WORD = 128, EXIT_NONE = 1, EXIT_OTHER = 2, EXIT_UNKNOWN = 5 };
+enum { VALUE_MAX = CW_STORE_VALUE_MAX, WORD = 128, EXIT_NONE = 1, EXIT_OTHER = 2, EXIT_UNKNOWN = 5 };
 
 /* ---- Asking ------------------------------------------------------------------------------------------------------ */
 
@@ -159,10 +160,10 @@ static int run_writing(const struct call *call, const char *command, int place)
         return EXIT_USAGE;
     }
     if (from == NULL && length > VALUE_MAX) {
-        fprintf(call->errors, "cwctl: a value has at most 3 KiB, and this one %zu bytes\n", length);
+        fprintf(call->errors, "cwctl: a value has at most 6 KiB, and this one %zu bytes\n", length);
         return EXIT_USAGE;
     }
-    uint8_t *read = from != NULL ? value_read(call, from, VALUE_MAX, "3 KiB", &length) : NULL;
+    uint8_t *read = from != NULL ? value_read(call, from, VALUE_MAX, "6 KiB", &length) : NULL;
     if (from != NULL && read == NULL) {
         return EXIT_NO;
     }

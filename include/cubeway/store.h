@@ -32,7 +32,7 @@
 enum {
     CW_STORE_NAME_MAX = 1024,
     /* Name and value also have to fit one packet: where the mtu is 1,500 they have some 1,000 bytes together. */
-    CW_STORE_VALUE_MAX = 3072,
+    CW_STORE_VALUE_MAX = 6144,
 };
 
 typedef enum cw_store_op {

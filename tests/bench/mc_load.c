@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mc_load.c - `mc_load ADDRESS PORT get|set CONNECTIONS BYTES MILLISECONDS [KEYS [BEGIN]]`: a closed loop of memcached
- * clients in one thread, each with one request out. Values of 1,000 keys are stored first: of those in the file KEYS,
- * one a line, or of "load:key:0000" and so on. With BEGIN, seconds of the system's clock, none is stored and it begins
- * then, so that several can begin together. Prints requests a second and the median, 95th and 99th percentile of the
- * time to an answer in microseconds. An answer that is not the value asked for, or none for a second, ends it with code
- * 1.
+ * mc_load.c - `mc_load ADDRESS PORT OP CONNECTIONS BYTES MILLISECONDS [KEYS [BEGIN]]`: a closed loop of clients in one
+ * thread, each with one request out. OP is get or set, of memcached; redis:get, redis:set (SET, then WAIT until two
+ * replicas have it; redis:put is without the WAIT); etcd:get, etcd:set (the JSON gateway, linearizable). Values of
+ * 1,000 keys are stored first: of those in the file KEYS, one a line, or of "load:key:0000" and so on. With BEGIN,
+ * seconds of the system's clock, none is stored and it begins then, so that several can begin together. Prints requests
+ * a second and the median, 95th and 99th percentile of the time to an answer in microseconds. An answer that is not the
+ * one asked for, or none for ten seconds, ends it with code 1.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,14 +22,27 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { KEYS = 1000, KEY_MAX = 64, CONNECTIONS_MAX = 1024, EVENTS = 256, BUCKETS = 1000000, REPLY = 64 * 1024 };
+enum {
+    KEYS = 1000,
+    KEY_MAX = 64,
+    CONNECTIONS_MAX = 1024,
+    EVENTS = 256,
+    BUCKETS = 10000000,
+    REPLY = 64 * 1024,
+    HEAD = 512,
+    PATIENCE_MS = 10000
+};
 
 struct client {
     int fd;
-    size_t due; /* bytes of the answer that have not come yet */
-    bool fresh; /* no byte of the answer has come yet */
+    size_t due;        /* bytes of the answer that have not come yet */
+    bool fresh;        /* no byte of the answer has come yet */
+    size_t came, head; /* of an HTTP answer: its bytes so far, and those that are in `text` */
+    char text[HEAD];
     int64_t asked;
 };
+
+enum dialect { MEMCACHED, REDIS, ETCD };
 
 static struct client client[CONNECTIONS_MAX];
 static unsigned bucket[BUCKETS]; /* a histogram of times, 100 ns a bucket */
@@ -36,7 +51,9 @@ static unsigned names;
 static char *value, request[REPLY + 256];
 static char reply[REPLY];
 static size_t bytes;
-static bool sets;
+static bool sets, waits;
+static enum dialect dialect;
+static char *value64; /* in base 64 */
 static unsigned turn;
 
 static int64_t now_ns(void)
@@ -54,31 +71,117 @@ static void must(bool good, const char *what)
     }
 }
 
-static size_t write_set(unsigned key)
+static size_t base64(char *out, const char *in, size_t length)
 {
-    int head = snprintf(request, sizeof request, "set %s 0 0 %zu\r\n", name[key], bytes);
-    memcpy(request + head, value, bytes);
-    memcpy(request + head + bytes, "\r\n", 2);
-    return (size_t)head + bytes + 2;
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t at = 0;
+    for (size_t i = 0; i < length; i += 3) {
+        uint32_t three = 0;
+        for (size_t k = 0; k < 3; k++) {
+            three = three << 8 | (i + k < length ? (uint8_t)in[i + k] : 0);
+        }
+        for (size_t k = 0; k < 4; k++) {
+            out[at++] = i + k <= length ? digits[three >> (18 - 6 * k) & 63] : '=';
+        }
+    }
+    out[at] = '\0';
+    return at;
 }
 
+/* The value and what ends it, behind `head` bytes of the request. */
+static size_t with_value(int head, const char *end)
+{
+    memcpy(request + head, value, bytes);
+    memcpy(request + head + bytes, end, strlen(end) + 1);
+    return (size_t)head + bytes + strlen(end);
+}
+
+static size_t write_etcd(unsigned key)
+{
+    char name64[2 * KEY_MAX];
+    base64(name64, name[key], strlen(name[key]));
+    const char *path = sets ? "put" : "range", *more = sets ? "\",\"value\":\"" : "";
+    size_t body = strlen("{\"key\":\"\"}") + strlen(name64) + strlen(more) + (sets ? strlen(value64) : 0);
+    return (size_t)snprintf(request, sizeof request,
+                            "POST /v3/kv/%s HTTP/1.1\r\nHost: etcd\r\nContent-Length: %zu\r\n\r\n{\"key\":\"%s%s%s\"}",
+                            path, body, name64, more, sets ? value64 : "");
+}
+
+static size_t write_request(unsigned key)
+{
+    const char *k = name[key];
+    if (dialect == ETCD) {
+        return write_etcd(key);
+    }
+    if (dialect == REDIS && sets) {
+        int head = snprintf(request, sizeof request, "*3\r\n$3\r\nSET\r\n$%zu\r\n%s\r\n$%zu\r\n", strlen(k), k, bytes);
+        return with_value(head, waits ? "\r\n*3\r\n$4\r\nWAIT\r\n$1\r\n2\r\n$1\r\n0\r\n" : "\r\n");
+    }
+    if (sets) {
+        return with_value(snprintf(request, sizeof request, "set %s 0 0 %zu\r\n", k, bytes), "\r\n");
+    }
+    return (size_t)(dialect == REDIS
+                        ? snprintf(request, sizeof request, "*2\r\n$3\r\nGET\r\n$%zu\r\n%s\r\n", strlen(k), k)
+                        : snprintf(request, sizeof request, "get %s\r\n", k));
+}
+
+/* What an answer to a write is, apart from etcd's. */
+static const char *stored(void)
+{
+    const char *redis = waits ? "+OK\r\n:2\r\n" : "+OK\r\n";
+    return dialect == REDIS ? redis : "STORED\r\n";
+}
+
+/* Apart from etcd's. */
 static size_t answer_length(unsigned key)
 {
     char head[KEY_MAX + 64];
     if (sets) {
-        return strlen("STORED\r\n");
+        return strlen(stored());
+    }
+    if (dialect == REDIS) {
+        return (size_t)snprintf(head, sizeof head, "$%zu\r\n\r\n", bytes) + bytes;
     }
     return (size_t)snprintf(head, sizeof head, "VALUE %s 0 %zu\r\n", name[key], bytes) + bytes + strlen("\r\nEND\r\n");
 }
 
-static void ask(struct client *c)
+static void ask_of(struct client *c, unsigned key)
 {
-    unsigned key = turn++ * 7919u % names;
-    size_t length = sets ? write_set(key) : (size_t)snprintf(request, sizeof request, "get %s\r\n", name[key]);
+    size_t length = write_request(key);
     c->due = answer_length(key);
     c->fresh = true;
+    c->came = c->head = 0;
     c->asked = now_ns();
     must(send(c->fd, request, length, MSG_NOSIGNAL) == (ssize_t)length, "send");
+}
+
+static void ask(struct client *c)
+{
+    ask_of(c, turn++ * 7919u % names);
+}
+
+/*
+ * HTTP: what came is the rest of a head, or of a body that has the length it says, or is in chunks, of which the last
+ * is empty. True when all is here.
+ */
+static bool http_whole(struct client *c, size_t got)
+{
+    size_t room = sizeof c->text - 1 - c->head, part = got < room ? got : room;
+    memcpy(c->text + c->head, reply, part);
+    c->text[c->head + part] = '\0';
+    c->head += part;
+    c->came += got;
+    const char *end = strstr(c->text, "\r\n\r\n"), *length = strstr(c->text, "Content-Length: ");
+    must(end != NULL || part == got, "a head without an end");
+    if (end == NULL) {
+        return false;
+    }
+    must(strncmp(c->text, "HTTP/1.1 200", 12) == 0, "etcd's answer");
+    size_t body = c->came - (size_t)(end - c->text) - 4;
+    if (length != NULL && length < end) {
+        return body >= (size_t)atol(length + strlen("Content-Length: "));
+    }
+    return got >= 5 && memcmp(reply + got - 5, "0\r\n\r\n", 5) == 0;
 }
 
 /* True when an answer is complete. */
@@ -88,30 +191,50 @@ static bool hear(struct client *c)
     if (got < 0) {
         return false;
     }
-    must(got > 0 && (size_t)got <= c->due, "an answer of another length");
-    must(!c->fresh || reply[0] == (sets ? 'S' : 'V'), "no value, or not stored");
-    c->fresh = false;
-    c->due -= (size_t)got;
-    if (c->due > 0) {
-        return false;
+    must(got > 0, "the connection was closed");
+    if (dialect == ETCD) {
+        if (!http_whole(c, (size_t)got)) {
+            return false;
+        }
+        must(sets || c->came > bytes, "no value");
+    } else {
+        must((size_t)got <= c->due, "an answer of another length");
+        must(!c->fresh || reply[0] == (sets ? stored()[0] : "V$"[dialect == REDIS]), "no value, or not stored");
+        c->fresh = false;
+        c->due -= (size_t)got;
+        if (c->due > 0) {
+            return false;
+        }
+        must(dialect != REDIS || !sets || reply[got - 3] == (waits ? '2' : 'K'), "fewer than two replicas have it");
     }
     int64_t span = (now_ns() - c->asked) / 100;
     bucket[span < BUCKETS ? span : BUCKETS - 1]++;
     return true;
 }
 
-static void store_all(int fd)
+static void store_all(struct client *c)
 {
     for (unsigned i = 0; i < names; i++) {
-        size_t length = write_set(i);
-        must(send(fd, request, length, 0) == (ssize_t)length, "send");
-        must(recv(fd, reply, 8, MSG_WAITALL) == 8, "recv");
-        if (memcmp(reply, "STORED\r\n", 8) != 0) {
-            ssize_t more = recv(fd, reply + 8, sizeof reply - 8, MSG_DONTWAIT);
-            fprintf(stderr, "%s was not stored: %.*s", name[i], 8 + (more > 0 ? (int)more : 0), reply);
-            exit(1);
+        ask_of(c, i);
+        while (!hear(c)) {
+            struct pollfd wait = {.fd = c->fd, .events = POLLIN};
+            must(poll(&wait, 1, PATIENCE_MS) == 1, "no answer");
         }
     }
+    memset(bucket, 0, sizeof bucket);
+}
+
+/* "redis:set" and so on; without a dialect it is memcached's. */
+static void read_op(const char *op)
+{
+    static const char *const dialects[] = {"", "redis:", "etcd:"};
+    for (dialect = ETCD; dialect > MEMCACHED && strncmp(op, dialects[dialect], strlen(dialects[dialect])) != 0;) {
+        dialect--;
+    }
+    op += strlen(dialects[dialect]);
+    sets = strcmp(op, "get") != 0;
+    waits = dialect == REDIS && strcmp(op, "set") == 0;
+    must(!sets || strcmp(op, "set") == 0 || (dialect == REDIS && strcmp(op, "put") == 0), "the operation");
 }
 
 static double percentile(uint64_t all, unsigned percent)
@@ -149,7 +272,7 @@ static void wait_for(double begin)
 
 int main(int argc, char **argv)
 {
-    must(argc >= 7 && argc <= 9, "usage: mc_load ADDRESS PORT get|set CONNECTIONS BYTES MILLISECONDS [KEYS [BEGIN]]");
+    must(argc >= 7 && argc <= 9, "usage: mc_load ADDRESS PORT OP CONNECTIONS BYTES MILLISECONDS [KEYS [BEGIN]]");
     read_names(argc > 7 ? argv[7] : NULL);
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(argv[2]))};
     unsigned count = (unsigned)atoi(argv[4]);
@@ -160,20 +283,25 @@ int main(int argc, char **argv)
     value = malloc(bytes + 1);
     must(value != NULL, "memory");
     memset(value, 'v', bytes);
-    int poll = epoll_create1(0);
+    value64 = malloc(bytes / 3 * 4 + 8);
+    must(value64 != NULL, "memory");
+    base64(value64, value, bytes);
+    int events = epoll_create1(0);
     for (unsigned i = 0; i < count; i++) {
         client[i].fd = socket(AF_INET, SOCK_STREAM, 0);
         must(connect(client[i].fd, (const struct sockaddr *)&to, sizeof to) == 0, "connect");
         setsockopt(client[i].fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
         struct epoll_event e = {.events = EPOLLIN, .data.ptr = &client[i]};
-        must(epoll_ctl(poll, EPOLL_CTL_ADD, client[i].fd, &e) == 0, "epoll_ctl");
+        must(epoll_ctl(events, EPOLL_CTL_ADD, client[i].fd, &e) == 0, "epoll_ctl");
     }
     if (argc == 9) {
         wait_for(atof(argv[8]));
     } else {
-        store_all(client[0].fd);
+        read_op(argv[3]);
+        sets = true;
+        store_all(&client[0]);
     }
-    sets = strcmp(argv[3], "set") == 0;
+    read_op(argv[3]);
     for (unsigned i = 0; i < count; i++) {
         ask(&client[i]);
     }
@@ -181,8 +309,8 @@ int main(int argc, char **argv)
     uint64_t done = 0;
     while (now_ns() < end) {
         struct epoll_event event[EVENTS];
-        int n = epoll_wait(poll, event, EVENTS, 1000);
-        must(n > 0, "no answer for a second");
+        int n = epoll_wait(events, event, EVENTS, PATIENCE_MS);
+        must(n > 0, "no answer for ten seconds");
         for (int i = 0; i < n; i++) {
             struct client *c = event[i].data.ptr;
             if (hear(c)) {

@@ -55,7 +55,7 @@ def keys_of(servers, home=None):
 
 
 class Program:
-    """Starts a peer's server program in a server's namespace, and waits until it listens."""
+    """Starts a peer's server program in a server's namespace, and waits until it listens; port None: does not wait."""
 
     def __init__(self, server, port, cpu, *words):
         pin = [] if cpu is None else ["taskset", "-c", str(cpu)]
@@ -63,6 +63,8 @@ class Program:
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         torus_kit.atexit.register(self.process.kill)
         self.pid = self.process.pid  # nsenter and taskset become the program
+        if port is None:
+            return
         end = time.monotonic() + LIMIT_S
         listens = f":{port:04X} 00000000:0000 0A"
         while listens not in server.run("cat", "/proc/net/tcp"):

@@ -66,8 +66,8 @@ class Store(ctl_kit.Case):
         self.assertEqual(base64.b64decode(row["base64"]), every)
         path = os.path.join(self.folder, "value")
         with open(path, "wb") as out:
-            out.write(b"x" * 3073)
-        self.refused(f"store put large --file {path}", "at most 3 KiB", code=1)
+            out.write(b"x" * 6145)
+        self.refused(f"store put large --file {path}", "at most 6 KiB", code=1)
 
     def mistakes(self):
         self.refused("store put a", "one of them", code=2)

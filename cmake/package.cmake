@@ -10,18 +10,19 @@ set_target_properties(cw_contracts PROPERTIES EXPORT_NAME service)
 install(TARGETS cw_contracts EXPORT cubeway COMPONENT devel INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/cubeway TYPE INCLUDE COMPONENT devel FILES_MATCHING PATTERN "*.h")
 
-# The fake host that this tree tests its own services on (tests/kit/fake_host.h), as a library with what it is made of.
+# The fake host that this tree tests its own services on (tests/kit/fake/fake_host.h), as a library with what it is made
+# of.
 set(kit ${PROJECT_SOURCE_DIR}/tests/kit)
-add_library(cubeway_testing STATIC ${kit}/fake_host.c ${kit}/fake_net.c
+add_library(cubeway_testing STATIC ${kit}/fake/fake_host.c ${kit}/fake/fake_net.c
   $<TARGET_OBJECTS:cw_keyspace> $<TARGET_OBJECTS:cw_base>)
 target_include_directories(cubeway_testing
   PUBLIC $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/cubeway-testing>
-  PRIVATE ${kit} $<TARGET_PROPERTY:cw_keyspace,INTERFACE_INCLUDE_DIRECTORIES>
+  PRIVATE ${kit_folders} $<TARGET_PROPERTY:cw_keyspace,INTERFACE_INCLUDE_DIRECTORIES>
   $<TARGET_PROPERTY:cw_base,INTERFACE_INCLUDE_DIRECTORIES>)
 target_link_libraries(cubeway_testing PUBLIC cw_contracts PRIVATE crypto)
 set_target_properties(cubeway_testing PROPERTIES EXPORT_NAME testing OUTPUT_NAME cubeway-testing)
 install(TARGETS cubeway_testing EXPORT cubeway COMPONENT devel ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES ${kit}/fake_host.h ${kit}/fake_net.h ${kit}/fake_result.h
+install(FILES ${kit}/fake/fake_host.h ${kit}/fake/fake_net.h ${kit}/fake/fake_result.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cubeway-testing COMPONENT devel)
 install(FILES ${PROJECT_SOURCE_DIR}/keyspace/torus.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cubeway-testing/keyspace COMPONENT devel)

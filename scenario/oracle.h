@@ -70,7 +70,7 @@ bool oracle_passes_over(const struct oracle *o, uint64_t route, cw_server s, cw_
  * True when s calls some links up and none of them is up in truth. A delivery by such a server is wrong when others
  * have taken its place. Who has is for the caller to find out: the simulator asks the others' nodes whether they may
  * deliver the key now (simulator/check_internal.h, check_rival()); the judge of real daemons looks for keys of s that
- * others delivered since s was given up (testbed/cwlab/judge.c).
+ * others delivered since s was given up (testbed/cwlab/outcome/judge.c).
  */
 bool oracle_given_up(struct oracle *o, cw_server s);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "testbed/cwlab/command.h"
-#include "testbed/cwlab/judge.h"
+#include "testbed/cwlab/outcome/judge.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_logs.c - what the daemons of a lab have logged. */
-#include "testbed/cwlab/merge.h"
+#include "testbed/cwlab/outcome/merge.h"
 #include "testbed/cwlab/target.h"
 
 #include "base/check.h"

@@ -4,7 +4,7 @@
 #include "base/quantity.h"
 #include "testbed/cwlab/command.h"
 #include "testbed/cwlab/converge.h"
-#include "testbed/cwlab/judge.h"
+#include "testbed/cwlab/outcome/judge.h"
 #include "testbed/peer.h"
 #include "wire/limits.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_tunnel.c - the tunnel in a simulated torus of 1 Gb/s links, with a model of TCP (kit/tcp_model.h) on every
- * server, so that figures are those of the protocol and the same on every machine: all to all, steady and of so many
- * bytes each, beside the bound that the links set and the paper's figure; without order and without ECN; and the queue
- * that stands where a link is full.
+ * bench_tunnel.c - the tunnel in a simulated torus of 1 Gb/s links, with a model of TCP (kit/model/tcp_model.h) on
+ * every server, so that figures are those of the protocol and the same on every machine: all to all, steady and of so
+ * many bytes each, beside the bound that the links set and the paper's figure; without order and without ECN; and the
+ * queue that stands where a link is full.
  *
  *   bench_tunnel [--smoke] [PART...]   parts: steady, fixed, large, queue, longer; without any: all but
  *                                      large, which takes 12 GB and a quarter of an hour

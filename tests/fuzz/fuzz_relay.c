@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_relay.c - the judge of the relay on any frame in any state. The first 8 bytes draw a state, the next ones are
- * written over parts of it, and the rest is a frame. The judge must say what the reference of kit/relay_kit.c says,
- * leave the same bytes and the same state, and write nothing when the frame goes up.
+ * written over parts of it, and the rest is a frame. The judge must say what the reference of kit/model/relay_kit.c
+ * says, leave the same bytes and the same state, and write nothing when the frame goes up.
  */
 #include "relay_kit.h"
 

@@ -20,6 +20,7 @@ SCENARIO, CAPTURE, CONF, HOSTS = "scenario", "formats/capture", "formats/conf", 
 SEAL, JOBFILE = "formats/seal", "formats/jobfile"
 MESSAGE, COMMANDLINE = "formats/message", "formats/commandline"
 SIMULATOR, CWSIM, CTL, TESTBED, CWLAB = "simulator", "simulator/cwsim", "ctl", "testbed", "testbed/cwlab"
+OUTCOME = "testbed/cwlab/outcome"
 ASK, DIAGNOSIS, CTL_JOBS, WATCH = "ctl/ask", "ctl/diagnosis", "ctl/jobs", "ctl/watch"
 DAEMON, CONFIG, CONTROL, HOST = "daemon", "daemon/config", "daemon/control", "daemon/host"
 MACHINE, DAEMON_FILES = "daemon/machine", "daemon/files"
@@ -124,9 +125,9 @@ FOLDERS = (
            (CONTRACTS, BASE, SETTING, ASK, DIAGNOSIS, CTL_JOBS, WATCH, CAPTURE, CONF, COMMANDLINE, HOSTS), False),
     Folder(TESTBED, 5, TESTBED,
            (*GROUND, LINKSTATE, NMU, SEAL, JOBFILE, MESSAGE, BENCH, SERVICE_LIST, SCENARIO), False),
+    Folder(OUTCOME, 5, OUTCOME, (CONTRACTS, BASE, COMMANDLINE, MESSAGE, SCENARIO, TESTBED), False),
     Folder(CWLAB, 5, CWLAB, (CONTRACTS, BASE, WIRE, COMMANDLINE, HOSTS, MESSAGE, TUNNEL_PACKET, TUNNEL,
-            SERVICE_LIST, SCENARIO,
-            TESTBED),
+            SERVICE_LIST, SCENARIO, TESTBED, OUTCOME),
            False),
 )
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mc_host.c - `mc_host ADDRESS:PORT [OPTION=VALUE...]`: the memcached front end on a loop of its own, and behind it a
- * cache of this process alone (kit/kv_standin.h). Says "ready", and ends when its standard input does.
+ * cache of this process alone (kit/fake/kv_standin.h). Says "ready", and ends when its standard input does.
  */
 #include "kv_standin.h"
 #include "services/kvcache/memcached/gateway.h"

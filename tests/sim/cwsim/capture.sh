@@ -6,8 +6,8 @@
 set -eu
 cwsim=$1
 lua=$2
-# shellcheck source=tests/kit/tshark.sh
-. "$(dirname "$0")/../../kit/tshark.sh"
+# shellcheck source=tests/kit/cable/tshark.sh
+. "$(dirname "$0")/../../kit/cable/tshark.sh"
 
 cat >"$work/scenario.txt" <<'TEXT'
 torus 2x2x2

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_relay_world.c - the judge of the relay, by seed: drawn frames in drawn states, judged as by the reference of
- * kit/relay_kit.c, bytes and state alike; and judges that run while generations are published.
+ * kit/model/relay_kit.c, bytes and state alike; and judges that run while generations are published.
  */
 #include "relay_kit.h"
 #include "relay_orders.h"

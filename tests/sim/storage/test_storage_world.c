@@ -3,7 +3,7 @@
  * test_storage_world.c - a store on a simulated disk through several lives, all drawn from a seed: batches of puts and
  * drops, reads, checkpoints, compaction; loss of power at any moment with any of the unsynced sectors and any habit of
  * names and lengths, or the death of the program alone; writes, syncs and reads that fail; bits that flip in what was
- * synced. Judged by kit/store_oracle.h.
+ * synced. Judged by kit/model/store_oracle.h.
  *
  * The seed modulo 4 says what may go wrong beside the power: 0, 1: nothing; 2: one order fails; 3: bits flip in a log
  * that had ended in quiet, so that recovery must tell all of it from a torn tail.

@@ -13,7 +13,7 @@
  *   source   (64) nothing comes whose source address is not one of the server that sent it, whatever programs try
  *   order    (65) transmissions of a connection come in the order in which they were sent, but for pieces that the
  *                 service counts as late after all
- *   packet        what comes is a right packet, by kit/ip_kit.h, with the bytes that were sent
+ *   packet        what comes is a right packet, by kit/model/ip_kit.h, with the bytes that were sent
  *   home     (67) in the end nothing waits
  *   ends          every connection between two servers that live through it ends with all bytes
  */

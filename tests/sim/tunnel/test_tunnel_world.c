@@ -10,7 +10,7 @@
  *   icmp    what is said of a packet that cannot be carried is a right packet, and nothing is ever said of that;
  *   order, once, bounds, home: see strands_way.h.
  *
- * What a segment of a packet is, kit/ip_kit.h says, which knows nothing of the product.
+ * What a segment of a packet is, kit/model/ip_kit.h says, which knows nothing of the product.
  */
 #include "ip_kit.h"
 #include "sanitized.h"

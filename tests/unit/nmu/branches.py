@@ -26,8 +26,8 @@ def sources(root):
 def build_and_run(root, view, scratch):
     """Compiles check.c alone for coverage, the rest plainly, and runs the test in one process."""
     check = os.path.join(root, "runtime/nmu/check.c")
-    flags = ["-std=gnu17", "-O0", "-g", "-pthread", "-Iinclude", "-Itests/kit", "-I" + view]
-    include = [flag.replace("-I", "-I" + root + "/", 1) if flag in ("-Iinclude", "-Itests/kit") else flag
+    flags = ["-std=gnu17", "-O0", "-g", "-pthread", "-Iinclude", "-Itests/kit", "-Itests/kit/model", "-I" + view]
+    include = [flag.replace("-I", "-I" + root + "/", 1) if flag.startswith(("-Iinclude", "-Itests/")) else flag
                for flag in flags]
     subprocess.run(["gcc", *include, "--coverage", "-c", check, "-o", "check.o"], cwd=scratch, check=True)
     rest = [path for path in sources(root) if path != check]

@@ -4,7 +4,7 @@
  * the disk, with every subset of the unsynced sectors (up to 2^SUBSETS_LOG, beyond that drawn ones), and with each
  * habit of file systems that ALICE found ("All File Systems Are Not Created Equal", OSDI 2014); each order fails in
  * turn; the last segment ends at every byte; every bit of the log is flipped. What must be found is
- * kit/store_oracle.h's business.
+ * kit/model/store_oracle.h's business.
  *
  * CUBEWAY_SOAK=1 tries longer workloads, and sixteen times as many subsets.
  */

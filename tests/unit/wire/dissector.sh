@@ -6,8 +6,8 @@
 set -eu
 pcap_tool=$1
 lua=$2
-# shellcheck source=tests/kit/tshark.sh
-. "$(dirname "$0")/../../kit/tshark.sh"
+# shellcheck source=tests/kit/cable/tshark.sh
+. "$(dirname "$0")/../../kit/cable/tshark.sh"
 
 for mode in fields refused; do
     "$pcap_tool" $mode "$work/$mode.pcap" >"$work/$mode.expected"

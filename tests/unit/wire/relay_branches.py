@@ -18,7 +18,7 @@ JUDGE = "runtime/wire/relay.h"
 
 def build_and_run(root, scratch):
     """Compiles the test, which contains the judge, for coverage, and runs it in one process."""
-    include = ["-I" + os.path.join(root, folder) for folder in ("include", "runtime", "tests/kit")]
+    include = ["-I" + os.path.join(root, folder) for folder in ("include", "runtime", "tests/kit", "tests/kit/model")]
     libs = subprocess.run(["pkg-config", "--cflags", "--libs", "check"], check=True, capture_output=True, text=True)
     flags = ["-std=gnu17", "-O0", "-g", "-pthread", "-DRELAY_STEPS", *include]
     test = os.path.join(root, "tests/unit/wire/test_relay.c")

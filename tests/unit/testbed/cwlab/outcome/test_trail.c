@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab_place.h"
-#include "testbed/cwlab/trail.h"
+#include "testbed/cwlab/outcome/trail.h"
 
 #include <errno.h>
 

@@ -3,7 +3,7 @@
 #include "keyspace/key.h"
 #include "keyspace/owner.h"
 #include "suite.h"
-#include "testbed/cwlab/judge.h"
+#include "testbed/cwlab/outcome/judge.h"
 
 #include <string.h>
 

@@ -10,10 +10,10 @@
  * was, and a delivery during which anything changed is counted, and not judged. So each wrong delivery that is reported
  * was one; and "none was wrong" is said of `judged` deliveries only (docs/testbed.md).
  */
-#ifndef TESTBED_CWLAB_JUDGE_H
-#define TESTBED_CWLAB_JUDGE_H
+#ifndef TESTBED_CWLAB_OUTCOME_JUDGE_H
+#define TESTBED_CWLAB_OUTCOME_JUDGE_H
 
-#include "testbed/cwlab/trail.h"
+#include "testbed/cwlab/outcome/trail.h"
 
 enum { JUDGE_TEXT = 240 };
 

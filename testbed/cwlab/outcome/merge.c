@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* getline, strptime, timegm */
-#include "testbed/cwlab/merge.h"
+#include "testbed/cwlab/outcome/merge.h"
 
 #include "base/check.h"
 #include "commandline/inorder.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "testbed/cwlab/judge.h"
+#include "testbed/cwlab/outcome/judge.h"
 
 #include "scenario/oracle.h"
 

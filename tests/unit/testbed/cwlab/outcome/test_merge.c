@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab_place.h"
-#include "testbed/cwlab/merge.h"
+#include "testbed/cwlab/outcome/merge.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 /*
  * compare.h - the outcome of a scenario on real daemons beside the simulator's, number by number, within stated bounds.
  */
-#ifndef TESTBED_CWLAB_COMPARE_H
-#define TESTBED_CWLAB_COMPARE_H
+#ifndef TESTBED_CWLAB_OUTCOME_COMPARE_H
+#define TESTBED_CWLAB_OUTCOME_COMPARE_H
 
 #include "message/message.h"
 #include "scenario/report.h"

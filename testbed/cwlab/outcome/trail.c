@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "testbed/cwlab/trail.h"
+#include "testbed/cwlab/outcome/trail.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trail.h - what all witnesses of a lab wrote down, and what its keeper did, as one list by time. */
-#ifndef TESTBED_CWLAB_TRAIL_H
-#define TESTBED_CWLAB_TRAIL_H
+#ifndef TESTBED_CWLAB_OUTCOME_TRAIL_H
+#define TESTBED_CWLAB_OUTCOME_TRAIL_H
 
 #include "testbed/lab.h"
 #include "testbed/witness.h"

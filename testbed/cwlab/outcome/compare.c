@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "testbed/cwlab/compare.h"
+#include "testbed/cwlab/outcome/compare.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "suite.h"
-#include "testbed/cwlab/compare.h"
+#include "testbed/cwlab/outcome/compare.h"
 
 #include <string.h>
 

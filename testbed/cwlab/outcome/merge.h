@@ -5,8 +5,8 @@
  * A daemon's line begins with "time=2026-11-22T19:30:00.123456Z", which sorts as text. A line without a time (what a
  * service or a library printed) belongs to the line before it in its file.
  */
-#ifndef TESTBED_CWLAB_MERGE_H
-#define TESTBED_CWLAB_MERGE_H
+#ifndef TESTBED_CWLAB_OUTCOME_MERGE_H
+#define TESTBED_CWLAB_OUTCOME_MERGE_H
 
 #include "cubeway/types.h"
 

@@ -41,7 +41,7 @@ END_TEST
 
 static const char *refusal(const char *name, int64_t number)
 {
-    const struct arguments_given given = {option(name), "", number};
+    const struct arguments_given given = {.option = option(name), .text = "", .number = number};
     return commands_refusal(&given);
 }
 

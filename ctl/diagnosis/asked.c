@@ -53,8 +53,9 @@ void diagnosis_leave_asked(struct rows *rows, const char *answered)
         const char *server = remedy + sizeof on - 1, *then = at + sizeof command - 1;
         bool more = strncmp(then, "; ", 2) == 0;
         if ((more || *then == '\0') && has_name(answered, server, (size_t)(at - server))) {
-            snprintf(text, sizeof text, "on %.*s: %s", (int)(at - server), server,
-                     more ? then + 2 : "cwctl events says what happened");
+            const char *rest = more ? then + 2 : "cwctl events says what happened";
+            rest += strncmp(rest, "or ", 3) == 0 ? 3 : 0; /* the other choice is the only one now */
+            snprintf(text, sizeof text, "on %.*s: %s", (int)(at - server), server, rest);
             message_text(m, "do", text);
         }
     }

@@ -32,6 +32,8 @@ static const char *left_of(const char *answered, const char *remedy)
 START_TEST(what_was_just_asked)
 {
     ck_assert_str_eq(left_of("0,0,0 1,0,2", "on 1,0,2: cwctl doctor; ip -s link"), "on 1,0,2: ip -s link");
+    ck_assert_str_eq(left_of("1,0,2", "on 1,0,2: cwctl doctor; or start a neighbour first"),
+                     "on 1,0,2: start a neighbour first");
     ck_assert_str_eq(left_of("0,0,0 1,0,2", "on 1,0,2: cwctl doctor"), "on 1,0,2: cwctl events says what happened");
     ck_assert_str_eq(left_of("0,0,0 11,0,2", "on 1,0,2: cwctl doctor"), "on 1,0,2: cwctl doctor");
     ck_assert_str_eq(left_of("1,0,2", "on 1,0,2: cwctl doctor says which"), "on 1,0,2: cwctl doctor says which");

@@ -42,14 +42,14 @@ def _ends(tree):
     return {"/".join(parts[at:]) for parts in (path.split("/") for path in tree.files) for at in range(len(parts))}
 
 
-def _prose(lines):
-    """The lines outside of fenced blocks, with `code` blanked out."""
+def _prose(lines, code=""):
+    """The lines outside of fenced blocks. `code` in them is blanked out, or kept without its quotes: code is r"\\1"."""
     fenced = False
     for number, line in lines:
         if line.lstrip().startswith(("```", "~~~")):
             fenced = not fenced
         elif not fenced:
-            yield number, re.sub(r"`[^`]*`", "", line)
+            yield number, re.sub(r"`([^`]*)`", code, line)
 
 
 def _fault(tree, page, target):
@@ -68,7 +68,7 @@ def _anchors(tree, page):
     """The names that a heading gets: lower case, spaces to dashes, everything else but letters, digits, - and _
     gone."""
     anchors = set()
-    for _, line in _prose(tree.lines(page)):
+    for _, line in _prose(tree.lines(page), r"\1"):
         if line.startswith("#"):
             name = re.sub(r"[^\w\- ]", "", line.lstrip("#").strip().lower()).replace(" ", "-")
             count = 0

@@ -500,6 +500,8 @@ class Links(Planted):
 
     def test_sound(self):
         self.sound("links")
+        self.plant("docs/plan.md", "# A\n\n## The `plan`\n[a](#the-plan)\n")
+        self.sound("links")
 
     def test_faults(self):
         for link, words in (("[a](gone.md)", "leads nowhere"), ("[a](plan.md#gone)", "no heading"),

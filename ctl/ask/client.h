@@ -24,7 +24,8 @@ void client_close(struct client *c); /* NULL is allowed */
  * Sends the request and waits for its answer. Calls row for each row, which it takes; gives the rc of the end, with its
  * error in why ("" when there is none). -EPIPE: the daemon has gone; -ETIME: nothing came for `patience` (zero or less:
  * waits for ever); -EINTR: *stop was set, or q pressed; -EPROTO: the other side does not speak the protocol: after one
- * of these the connection is of no more use. -EINVAL also when the request holds text that is not UTF-8.
+ * of these the connection is of no more use, but to ask another question after -ETIME, whose late answer is passed
+ * over. -EINVAL also when the request holds text that is not UTF-8.
  */
 CW_MUST_CHECK int client_ask(struct client *c, struct request_draft *request, cw_span patience,
                              void (*row)(void *context, struct message *row), void *context,

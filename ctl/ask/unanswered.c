@@ -7,15 +7,20 @@
 
 /* A thread that is free answers at once, also on a busy machine. */
 static const cw_span patience = CW_MS(500);
+/* So much later than the request's end the ages are told, at most. */
+static const cw_span lag = CW_SEC(1);
 
-/* The command that waits for the longest; NULL: no service has one in hand for as long as the request waited. */
+/*
+ * The command that waits for the longest, of those that came when the request was sent or later: older ones are other
+ * people's. NULL: no service has one in hand for as long as the request waited.
+ */
 static const struct message *oldest(const struct rows *rows, cw_span waited)
 {
     const struct message *found = NULL;
     int64_t most = waited.ns / 2; /* the request came to the service a while after it was sent */
     for (size_t i = 0; i < rows->count; i++) {
         int64_t age = message_get_integer(rows->row[i], "command_age_ns", 0);
-        if (age > most) {
+        if (age > most && age <= waited.ns + lag.ns) {
             most = age;
             found = rows->row[i];
         }

@@ -97,8 +97,8 @@ void diagnose_machine(struct rows *rows)
     message_text(m, "cause", "machine");
     message_integer(m, "folded", folded);
     finding_put(m, "text",
-                "%u of %u servers did not run when they were due in the last %u s, for up to %lld ms (%s%s): the "
-                "machine that they share is too busy, and not their cables; %u finding%s about their links follow%s "
+                "%u of %u servers did not run when they were due in the last %u s, for up to %lld ms (%s%s): their "
+                "machines are too busy, or the one that they share; %u finding%s about their links follow%s "
                 "from that, or cannot be told from it, and %s left out",
                 late.servers, late.answered, (unsigned)LATELY_S, (long long)late.longest_ms, late.names,
                 late.servers > NAMED_MOST ? " .." : "", folded, folded == 1 ? "" : "s", folded == 1 ? "s" : "",

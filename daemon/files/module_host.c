@@ -9,13 +9,14 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILES_MOST = 64, PIECE = 64 << 10, BYTES_MOST = 64 << 20, OTHERS_WRITE = S_IWGRP | S_IWOTH };
+enum { FILES_MOST = 64, PIECE = 64 << 10, BYTES_MOST = 16 << 20, OTHERS_WRITE = S_IWGRP | S_IWOTH };
 
 _Static_assert((int)MODULES_DIGEST == (int)SHA256_BYTES, "one digest");
 
@@ -50,14 +51,31 @@ static int digest_of_file(int fd, uint8_t out[static MODULES_DIGEST])
     return rc;
 }
 
+/* The user that the daemon runs as once its links are open; services may open before that, and after it. */
+static uid_t user_of(const char *name)
+{
+    const struct passwd *who = name[0] != '\0' ? getpwnam(name) : NULL;
+    return who != NULL ? who->pw_uid : geteuid();
+}
+
+/* Stricter than folder_is_ours(): nobody else may put anything into it, not even where all delete only their own. */
+static int is_trusted(int folder, uid_t user)
+{
+    struct stat st;
+    if (fstat(folder, &st) < 0) {
+        return -errno;
+    }
+    return (st.st_uid == 0 || st.st_uid == user) && (st.st_mode & OTHERS_WRITE) == 0 ? 0 : -EPERM;
+}
+
 /* Why nobody should run what is in the file; NULL: it may be run. */
-static const char *mistrust(int fd)
+static const char *mistrust(int fd, uid_t user)
 {
     struct stat st;
     if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > BYTES_MOST) {
-        return "it is no regular file of at most 64 MiB";
+        return "it is no regular file of at most 16 MiB";
     }
-    bool ours = st.st_uid == 0 || st.st_uid == geteuid();
+    bool ours = st.st_uid == 0 || st.st_uid == user;
     return !ours                              ? "it belongs neither to root nor to the daemon's user"
            : (st.st_mode & OTHERS_WRITE) != 0 ? "others may write it"
                                               : NULL;
@@ -85,13 +103,13 @@ static void load_one(struct module_files *files, int fd, struct module_file *f)
     files->one[files->count++].fd = fd;
 }
 
-static void load_file(struct module_files *files, int at, const char *name,
+static void load_file(struct module_files *files, int at, uid_t user, const char *name,
                       void (*found)(void *arg, const struct module_file *f), void *arg)
 {
     uint8_t digest[MODULES_DIGEST];
     struct module_file f = {.file = name, .digest = digest};
     int fd = folder_below(at, name, O_RDONLY | O_NONBLOCK, 0), rc = 0;
-    f.why = fd < 0 ? strerror(-fd) : files->count == FILES_MOST ? "there are 64 others" : mistrust(fd);
+    f.why = fd < 0 ? strerror(-fd) : files->count == FILES_MOST ? "there are 64 others" : mistrust(fd, user);
     if (f.why == NULL && (rc = digest_of_file(fd, digest)) < 0) {
         f.why = strerror(-rc);
     }
@@ -114,13 +132,13 @@ static int local_load(void *context, const char *folder, void (*found)(void *arg
 {
     struct dirent **entry = NULL;
     struct module_files *files = calloc(1, sizeof *files);
-    (void)context;
+    uid_t user = user_of(context);
     int at = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int rc = files == NULL ? -ENOMEM : at < 0 ? -errno : folder_is_ours(at);
+    int rc = files == NULL ? -ENOMEM : at < 0 ? -errno : is_trusted(at, user);
     int n = rc < 0 ? 0 : scandirat(at, ".", &entry, is_module, alphasort);
     rc = n < 0 ? -errno : rc;
     for (int i = 0; i < n; i++) {
-        load_file(files, at, entry[i]->d_name, found, arg);
+        load_file(files, at, user, entry[i]->d_name, found, arg);
         free(entry[i]);
     }
     free(entry);
@@ -145,7 +163,8 @@ static void local_unload(void *context, struct module_files *files)
     free(files);
 }
 
-void module_host_open(struct modules_host *out)
+void module_host_open(struct modules_host *out, const char *user)
 {
-    *out = (struct modules_host){.size = sizeof *out, .load = local_load, .unload = local_unload};
+    *out = (struct modules_host){
+        .size = sizeof *out, .context = (void *)(uintptr_t)user, .load = local_load, .unload = local_unload};
 }

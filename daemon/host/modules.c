@@ -113,7 +113,7 @@ void host_gather_objects(struct host *h)
     h->object[count++] = (struct node_object){VECTORS_HOST_NAME, VECTORS_HOST_VERSION, &h->vectors};
     spool_host_open(&h->spool, h->config.place == CONFIG_WHOLE);
     h->object[count++] = (struct node_object){SPOOL_HOST_NAME, SPOOL_HOST_VERSION, &h->spool};
-    module_host_open(&h->functions);
+    module_host_open(&h->functions, h->config.user);
     h->object[count++] = (struct node_object){MODULES_HOST_NAME, MODULES_HOST_VERSION, &h->functions};
     figures_host_open(&h->figures, h);
     h->object[count++] = (struct node_object){FIGURES_HOST_NAME, FIGURES_HOST_VERSION, &h->figures};

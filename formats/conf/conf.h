@@ -29,7 +29,7 @@ struct conf_item {
     const char *name;  /* of a section with a name; else NULL */
     const char *value; /* NULL: it is a section */
     unsigned line;     /* where its key is */
-    bool guessed;      /* a list without quotes, a quote not closed: told as a mistake, and taken as it was meant */
+    bool guessed;      /* a list without quotes, a quote that is typographic or not closed: told, and taken as meant */
     uint32_t first;    /* index of a section's first item, or CONF_NONE */
     uint32_t next;     /* index of the next item of the same section, or CONF_NONE */
 };

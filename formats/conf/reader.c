@@ -233,6 +233,12 @@ static int take_quoted(struct reader *r, bool (*holds)(char), const char **out)
     return 0;
 }
 
+/* A ) that ends a word: it stands where a } was meant. Within a word it is one of its letters. */
+static bool is_last(const struct reader *r)
+{
+    return *r->at == ')' && (r->at + 1 == r->end || strchr(" \t\r\n;,)}", r->at[1]) != NULL);
+}
+
 int reader_take_text(struct reader *r, bool (*holds)(char), const char *what, const char **out)
 {
     r->unclosed = false;
@@ -244,9 +250,9 @@ int reader_take_text(struct reader *r, bool (*holds)(char), const char *what, co
         return take_curly(r, r->at, curly, out);
     }
     char *to = r->string;
-    bool opened = false; /* a ( in it; without one, a ) stands where a } was meant */
+    bool opened = false; /* a ( in it, which a ) may close */
     while (!reader_at_end(r) && holds(*r->at) && !reader_is_next(r, "//") && !reader_is_next(r, "/*") &&
-           (*r->at != ')' || opened)) {
+           (opened || !is_last(r))) {
         opened |= *r->at == '(';
         *to++ = *r->at++;
     }

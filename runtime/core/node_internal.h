@@ -508,7 +508,7 @@ bool node_has_work_away(const struct cw_svc *svc);
 void node_end_work(struct cw_svc *svc);
 
 /* node_command.c */
-/* Ends the operators' commands that a service has not answered when it closes, with -ECANCELED: a misuse each. */
+/* Ends the operators' commands that a service has not answered when it closes, with -ECANCELED. After 1 s: a misuse. */
 void node_end_requests(struct cw_svc *svc);
 /* Fills in the commands that the service has in hand. */
 void node_count_requests(const struct cw_svc *svc, struct node_service_info *out);

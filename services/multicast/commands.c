@@ -185,6 +185,7 @@ void commands_close(struct commands *c)
         struct send_command *w = c->asking;
         c->asking = w->next;
         recipients_cancel(c->recipients, w);
+        cw_request_done(w->request, -ECANCELED);
         free(w);
     }
 }

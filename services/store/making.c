@@ -54,15 +54,23 @@ static void tell_missing(struct store_genesis *g)
         int n = snprintf(text + used, sizeof text - used, "%s%u,%u,%u", i > 0 ? " " : "", c.x, c.y, c.z);
         used += n > 0 && (size_t)n < sizeof text - used ? (size_t)n : 0;
     }
+    const char *what = g->again ? "the store is not whole yet" : "no store was made";
     if (g->without > 0) {
-        refuse_request(
-            g->request,
-            "no store was made: %u of %u servers have no folder that they can use (service store { options { "
-            "folder = ... } }; their log says more), %s%s",
-            g->without, g->store->torus.servers, text, g->missing > SHOWN ? " and others" : "");
+        refuse_request(g->request,
+                       "%s: %u of %u servers have no folder that they can use (service store { options { "
+                       "folder = ... } }; their log says more), %s%s",
+                       what, g->without, g->store->torus.servers, text, g->missing > SHOWN ? " and others" : "");
         return;
     }
-    const char *what = g->again ? "the store is not whole yet" : "no store was made";
+    if (g->again && g->whole + g->missing == g->store->torus.servers) {
+        refuse_request(
+            g->request,
+            "there is a store already: '%s', of %u copies; %u of %u servers could not be asked whether they know of "
+            "it, %s%s: if one missed it when it was made, create it again when all are up",
+            g->of.name, g->of.copies, g->missing, g->store->torus.servers, text,
+            g->missing > SHOWN ? " and others" : "");
+        return;
+    }
     refuse_request(
         g->request,
         "%s: %u of %u servers did not %s, %s%s; all servers of the torus have to be up and run the service store%s",
@@ -87,7 +95,7 @@ static void finish(struct store_genesis *g)
     int rc = -EINVAL;
     if (g->step == STEP_CANCEL && g->taken && g->other.id != 0) {
         refuse_other(g->request, &g->other);
-    } else if (g->again && g->whole + g->missing == s->torus.servers) {
+    } else if (g->whole == s->torus.servers) {
         refuse_other(g->request, &g->of);
     } else if (g->step == STEP_CANCEL && g->taken) {
         refuse_request(g->request, "another store is being made at this moment; try again in %d s", STORE_OFFER_S);

@@ -67,7 +67,7 @@ PARTS = {
     # 16 and 19 need faults in a certain order: the worlds from 1,000,000 on (kvcache/kv_ghosts.h) have them. World 672,
     # in which the fault was found that rule 18 mends, needs both 18 and 19.
     "kvcache": Part("services/kvcache/mutant.h", 130, skip=(75,), unit="mutants_flush",
-                    known={2: 4, 12: 26, 15: 49, 16: 1000000, 19: 1000026, (18, 19): 672},
+                    known={2: 4, 3: 4, 7: 27, 11: 4, 12: 26, 15: 49, 16: 1000000, 19: 1000026, (18, 19): 672},
                     untried={18: "alone it shows only where more servers are missing than the reach"},
                     special=(Case((17,), UNIT, True), Case((18, 19), WORLD, True))),
     # 9 needs a view that changes within a member's last millisecond: not found in 150 seeds.
@@ -90,7 +90,8 @@ PARTS = {
                       special=(Case((1,), UNIT, True, "mutants_vertex"), Case((5,), UNIT, True, "mutants_column"),
                                Case((8,), UNIT, True, "mutants_small"), Case((9,), UNIT, True, "mutants_vertex"))),
     # Nor do worlds show 1 of these, for the same reason.
-    "sorted": Part("services/aggregate/stream/mutant.h", 48, known={4: 21, 5: 6, 6: 150, 7: 10, 8: 125, 11: 5, 12: 6},
+    "sorted": Part("services/aggregate/stream/mutant.h", 48,
+                   known={2: 11, 3: 6, 4: 21, 5: 6, 6: 150, 7: 10, 8: 125, 11: 5, 12: 6},
                    special=(Case((1,), UNIT, True, "mutants_junction"), Case((9,), UNIT, True, "mutants_stream_lead"),
                             Case((10,), UNIT, True, "mutants_stream_intake"))),
     "query": Part("services/aggregate/query/mutant.h", 16),

@@ -19,9 +19,9 @@ int functions_open(struct stream *st)
     }
     int rc = modules_open(&st->modules, cw_find(st->s, MODULES_HOST_NAME, MODULES_HOST_VERSION, NULL),
                           folder != NULL ? folder : "", tell_module, st->s);
-    return rc < 0 ? refuse_setting(st->s, "modules", folder,
-                                   "a folder of root or the daemon's user that nobody else may write")
-                  : 0;
+    const char *wanted =
+        rc == -EPERM ? "a folder of root or the daemon's user that nobody else may write" : "a folder that can be read";
+    return rc < 0 ? refuse_setting(st->s, "modules", folder, wanted) : 0;
 }
 
 /* A word of a module that is not here, or is another one. */

@@ -429,8 +429,9 @@ struct lead {
     cw_server *by;  /* by whose input it is: who brings it, or is asked for it: that server, or its heir */
     int *why;       /* by server that is not counted any more: the errno; 0: it is gone */
     uint64_t *records;
-    uint64_t *digest; /* of each input; 0: nobody has read it so far */
-    cw_server unlike; /* who had another file for a copy; CW_SERVER_NONE: nobody */
+    uint64_t *digest;  /* of each input; 0: nobody has read it so far */
+    cw_server unlike;  /* who refused to stand in, though not for want of a copy; CW_SERVER_NONE: nobody */
+    int unlike_status; /* why; -EILSEQ: it has another file */
     char copies[LETTER_NAME_MOST +
                 1]; /* the name of copies, with HEIR_MARK for the server whose input it is; "": none */
     unsigned awaited;

@@ -104,7 +104,10 @@ static void lose(struct lead *l, cw_server server, int status)
 /* Who was asked for a copy has none, or another file: the next one is asked. */
 static void ask_another(struct lead *l, cw_server of, cw_server by, int status)
 {
-    l->unlike = status == -EILSEQ ? by : l->unlike;
+    if (status != -ENOENT && status != -ECONNRESET) {
+        l->unlike = by;
+        l->unlike_status = status;
+    }
     if (heir_ask(l, of)) {
         return;
     }

@@ -121,8 +121,13 @@ struct result *result_open(struct stream *st, struct collector *c, const struct 
     uint8_t *text = malloc(STREAM_TEXT_MOST);
     struct combine combine;
     struct best *best = w->top > 0 ? best_open(w->top, st->memory_most / BEST_PARTS) : NULL;
-    if (r == NULL || part == NULL || text == NULL || (w->top > 0 && best == NULL) ||
-        modules_combine(&st->modules, w->combine, &combine) < 0) {
+    bool known = modules_combine(&st->modules, w->combine, &combine) == 0;
+    size_t room = known && combine.table != NULL && !combine.table->associative ? st->memory_most / VALUES_PARTS : 0;
+    bool fits = room == 0 || st->memory + room <= st->memory_most;
+    uint8_t *values = room > 0 && fits ? malloc(room) : NULL;
+    if (r == NULL || part == NULL || text == NULL || (w->top > 0 && best == NULL) || !known ||
+        (room > 0 && values == NULL)) {
+        free(values);
         free(r);
         free(part);
         free(text);
@@ -137,10 +142,9 @@ struct result *result_open(struct stream *st, struct collector *c, const struct 
     }
     shelf_open(&r->shelf, &st->spool, 1, NULL);
     r->combine = combine;
-    size_t room = combine.table != NULL && !combine.table->associative ? st->memory_most / VALUES_PARTS : 0;
-    r->values = room > 0 ? malloc(room) : NULL;
-    charge(r, r->values != NULL ? (int64_t)room : 0);
-    reduce_open(&r->reduce, &r->combine, r->values, r->values != NULL ? room : 0, sink, r);
+    r->values = values;
+    charge(r, (int64_t)room);
+    reduce_open(&r->reduce, &r->combine, values, room, sink, r);
     record_reader_init(&r->block);
     return r;
 }

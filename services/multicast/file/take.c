@@ -250,7 +250,7 @@ static void look_after(struct file_slot *slot, cw_time now)
         if (c == NULL || c->ended) {
             give_up(slot, c != NULL ? c->in.receiver.status : -ESTALE);
         } else if (cw_time_since(now, slot->asked).ns > unasked_after.ns) {
-            give_up(slot, 0);
+            give_up(slot, -ETIMEDOUT);
         }
     }
     if (cw_time_since(now, slot->reported).ns >= progress_every.ns && !slot->detached) {

@@ -27,11 +27,14 @@ static void explain(const char *answer)
 
 START_TEST(a_service_keeps_a_command)
 {
-    explain("{\"id\":2,\"row\":{\"service\":\"jobs\",\"commands\":0}}\n"
-            "{\"id\":2,\"row\":{\"service\":\"other\",\"commands\":1,\"command\":\"go\",\"command_age_ns\":"
-            "1000000000}}\n"
-            "{\"id\":2,\"row\":{\"service\":\"slow\",\"commands\":2,\"command\":\"hold red\",\"command_age_ns\":"
-            "5012000000}}\n{\"id\":2,\"done\":true,\"rc\":0}\n");
+    explain(
+        "{\"id\":2,\"row\":{\"service\":\"jobs\",\"commands\":0}}\n"
+        "{\"id\":2,\"row\":{\"service\":\"of another operator\",\"commands\":1,\"command\":\"send\",\"command_age_ns\":"
+        "300000000000}}\n"
+        "{\"id\":2,\"row\":{\"service\":\"other\",\"commands\":1,\"command\":\"go\",\"command_age_ns\":"
+        "1000000000}}\n"
+        "{\"id\":2,\"row\":{\"service\":\"slow\",\"commands\":2,\"command\":\"hold red\",\"command_age_ns\":"
+        "5012000000}}\n{\"id\":2,\"done\":true,\"rc\":0}\n");
     ck_assert_ptr_nonnull(strstr(why, ": no answer in time: service slow has had the command 'hold red' in hand for "
                                       "5.0 s and has not ended it, which cw_request_done() does; --timeout waits "
                                       "longer"));

@@ -63,7 +63,7 @@ START_TEST(one_busy_machine_is_one_finding)
     ck_assert_str_eq(text_of(0, "cause"), "machine");
     ck_assert_str_eq(text_of(0, "text"),
                      "3 of 4 servers did not run when they were due in the last 30 s, for up to 82 ms (0,0,0 0,0,1 "
-                     "0,1,0): the machine that they share is too busy, and not their cables; 8 findings about their "
+                     "0,1,0): their machines are too busy, or the one that they share; 8 findings about their "
                      "links follow from that, or cannot be told from it, and are left out");
     ck_assert_int_eq(message_get_integer(rows.row[0], "severity", 0), 2);
     ck_assert_str_eq(text_of(1, "cause"), "server-down");

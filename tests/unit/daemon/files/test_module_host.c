@@ -5,6 +5,7 @@
 #include "suite.h"
 
 #include <errno.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static void setup(void)
 {
     strcpy(top, "/tmp/cubeway-modules-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(top));
-    module_host_open(&h);
+    module_host_open(&h, "");
 }
 
 static void teardown(void)
@@ -81,9 +82,31 @@ START_TEST(folders)
     ck_assert_int_eq(h.load(h.context, "/nowhere/at/all", found, NULL, &all), -ENOENT);
     ck_assert_int_eq(chmod(top, 0777), 0);
     ck_assert_int_eq(h.load(h.context, top, found, NULL, &all), -EPERM);
+    ck_assert_int_eq(chmod(top, 01777), 0);
+    ck_assert_int_eq(h.load(h.context, top, found, NULL, &all), -EPERM);
     teardown();
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(files), SUITE_TEST(folders)};
+/* Services may open before the daemon gives up being root: whose files are trusted does not hang on that. */
+START_TEST(the_user_to_be)
+{
+    struct module_files *all = NULL;
+    const struct passwd *nobody = getpwnam("nobody");
+    if (geteuid() != 0 || nobody == NULL) {
+        return;
+    }
+    setup();
+    run("cp " MODULE " a.so && chmod 755 a.so && chown nobody . a.so");
+    ck_assert_int_eq(h.load(h.context, top, found, NULL, &all), -EPERM);
+    module_host_open(&h, "nobody");
+    said[0] = '\0';
+    ck_assert_int_eq(h.load(h.context, top, found, NULL, &all), 0);
+    ck_assert_str_eq(said, "a.so: good\n");
+    h.unload(h.context, all);
+    teardown();
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(files), SUITE_TEST(folders), SUITE_TEST(the_user_to_be)};
 SUITE_MAIN("module_host", tests)

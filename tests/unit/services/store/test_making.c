@@ -78,6 +78,11 @@ START_TEST(who_missed_it_is_told_by_another_create)
         }
         const char *error = fake_text(store_town_ask(net, 5, "create memory copies=4"), 0, "error");
         ck_assert_ptr_nonnull(strstr(error, "there is a store already: 'memory', of 3 copies"));
+        store_town_hush(4, true);
+        error = fake_text(store_town_ask(net, 5, "create memory"), 0, "error");
+        ck_assert_ptr_nonnull(
+            strstr(error, "1 of 9 servers could not be asked whether they know of it, 1,1,0: if one"));
+        store_town_hush(4, false);
         const struct fake_result *r = store_town_ask(net, learned == 0 ? 5 : 4, "create memory");
         ck_assert_int_eq(r->rc, 0);
         ck_assert_int_eq(fake_int(r, 0, "new_at"), 1);

@@ -306,9 +306,9 @@ int main(int argc, char **argv)
         nobody_takes_it();
         stopped(5);
         two_of_one_name();
-        files_flaps();
         if (!SANITIZED) {
             stopped(6);
+            files_flaps();
             files_storm();
         }
         if (fw_wrong[0] != '\0') {

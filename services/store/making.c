@@ -155,7 +155,11 @@ static void next_step(struct store_genesis *g)
     }
 }
 
-/* It is of the class, and says which ids it has recorded; a later one of the same server is as good (genesis.h). */
+/*
+ * It is of the class, and says which ids it has recorded. Where a server has begun another life since, that may be the
+ * later id. For who is told the first config only now either will do: the first life is over, and the later one was
+ * never a member of the first epoch and takes none of its items, so neither makes up a majority there.
+ */
 static void note_record(struct store_genesis *g, cw_server server, const struct store_word *w)
 {
     g->at[server].of_it = true;

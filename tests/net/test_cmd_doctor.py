@@ -422,19 +422,16 @@ class Doctor(net_kit.Case):
     def test_stalled(self):
         self.start_all()
         self.settle()
-        daemon, rows = self.daemons[SICK], []
-        for _ in range(3):  # beside other work the six links may not fall in one moment
-            at, before = len(daemon.log()), len(self.daemons[HERE].log())
-            daemon.process.send_signal(signal.SIGSTOP)
-            self.daemons[HERE].wait_for("count=7 of=8", before)
-            time.sleep(0.5)  # until the last of its neighbours has counted it out
-            daemon.process.send_signal(signal.SIGCONT)
-            daemon.wait_for("no neighbour has heard us for too long", at)
-            rows = [row for row in self.findings(SICK) if row["cause"] == "stalled"]
-            if rows:
-                break
-            self.settle()
-        [row] = rows
+        daemon = self.daemons[SICK]
+        at, before = len(daemon.log()), len(self.daemons[HERE].log())
+        daemon.process.send_signal(signal.SIGSTOP)
+        self.daemons[HERE].wait_for("count=7 of=8", before)
+        time.sleep(0.5)  # until the last of its neighbours has counted it out
+        daemon.process.send_signal(signal.SIGCONT)
+        daemon.wait_for("no neighbour has heard us for too long", at)
+        for _ in range(6):  # it says so before the last of its links has fallen
+            at = daemon.wait_for("link is down", at)
+        [row] = [row for row in self.findings(SICK) if row["cause"] == "stalled"]
         self.assertRegex(row["text"], r"^all 6 links of this server went down at the same moment.*: not its cables, "
                                       r"but the server itself stood still for longer than timers.dead \(500ms\)$")
         self.show("1,1,1 stands still for a second (SIGSTOP)",

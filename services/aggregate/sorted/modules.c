@@ -188,6 +188,15 @@ int modules_agree(const struct modules *m, enum modules_what what, const char *w
     return 0;
 }
 
+/* The module of a word that has been agreed on: one with a digest. */
+static int resolve(const struct modules *m, enum modules_what what, const char *word, struct parts *p,
+                   const struct module **out)
+{
+    int rc = take_apart(word, p);
+    rc = rc == 0 && p->digest == NULL ? -EINVAL : rc;
+    return rc < 0 ? rc : look_up(m, what, p, out);
+}
+
 int modules_combine(const struct modules *m, const char *word, struct combine *out)
 {
     struct parts p;
@@ -195,9 +204,7 @@ int modules_combine(const struct modules *m, const char *word, struct combine *o
     if (!is_of_module(word)) {
         return combine_read(word, out);
     }
-    int rc = take_apart(word, &p);
-    rc = rc == 0 && p.digest == NULL ? -EINVAL : rc;
-    rc = rc < 0 ? rc : look_up(m, MODULES_COMBINER, &p, &one);
+    int rc = resolve(m, MODULES_COMBINER, word, &p, &one);
     if (rc == 0) {
         *out = (struct combine){one->combiner, p.number};
     }
@@ -211,9 +218,7 @@ int modules_mapper(const struct modules *m, const char *word, struct mapper_kind
     if (!is_of_module(word)) {
         return mapper_read(word, out);
     }
-    int rc = take_apart(word, &p);
-    rc = rc == 0 && p.digest == NULL ? -EINVAL : rc;
-    rc = rc < 0 ? rc : look_up(m, MODULES_MAPPER, &p, &one);
+    int rc = resolve(m, MODULES_MAPPER, word, &p, &one);
     if (rc == 0) {
         *out = (struct mapper_kind_of){.kind = MAPPER_MODULE, .module = one->mapper, .argument = p.number};
     }

@@ -49,14 +49,13 @@ static int refuse_heirless(cw_request *r, const struct lead *l, const char *name
     char unlike[TORUS_TEXT + 200] = "", server[TORUS_TEXT];
     if (l->unlike != CW_SERVER_NONE) {
         torus_format(torus_coord(&l->st->torus, l->unlike), server);
-        bool other = l->unlike_status == -EILSEQ;
         snprintf(unlike, sizeof unlike, "; server %s: %s", server,
-                 other ? "what it has there is another file" : muster_reason(l->unlike_status));
+                 l->unlike_status == -EILSEQ ? "it has another file" : muster_reason(l->unlike_status));
     }
-    return refuse_with(r, -ECONNRESET,
-                       "the run failed: server %s has died, restarted or left, and nobody in view can stand in with "
-                       "the copy of its input (%s)%s",
-                       name, l->copies, unlike);
+    return refuse_with(
+        r, -ECONNRESET,
+        "the run failed: server %s has died, restarted or left, and nobody in view can read its copy (%s)%s", name,
+        l->copies, unlike);
 }
 
 static int refuse_inputs(cw_request *r, const struct lead *l)

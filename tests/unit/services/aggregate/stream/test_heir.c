@@ -86,8 +86,8 @@ START_TEST(nobody_has_a_copy)
     const struct fake_result *r = lose_at(net, RUN, 250, CW_SERVER_NONE);
     ck_assert_int_eq(r->rc, -ECONNRESET);
     ck_assert_msg(strstr(fake_text(r, 0, "error"),
-                         "server 2,2,0 has died, restarted or left, and nobody in view can stand in with the copy of "
-                         "its input (copy-%)") != NULL,
+                         "server 2,2,0 has died, restarted or left, and nobody in view can read its copy "
+                         "(copy-%)") != NULL,
                   "%s", fake_text(r, 0, "error"));
     ck_assert_str_eq(stream_town_result(0), "-");
     ck_assert_int_lt(fake_int(r, 0, "took_ns"), CW_SEC(1).ns);
@@ -118,8 +118,9 @@ START_TEST(another_file)
         const struct fake_result *r = lose_at(net, RUN, 250, CW_SERVER_NONE);
         if (i == 0) {
             ck_assert_int_eq(r->rc, -ECONNRESET);
-            ck_assert_msg(strstr(fake_text(r, 0, "error"), "(copy-%); server 0,2,0: what it has") != NULL, "%s",
-                          fake_text(r, 0, "error"));
+            ck_assert_msg(strstr(fake_text(r, 0, "error"), "its copy (copy-%); server 0,2,0: it has another file") !=
+                              NULL,
+                          "%s", fake_text(r, 0, "error"));
         } else {
             ck_assert_int_eq(r->rc, 0);
             ck_assert_str_eq(fake_text(r, 0, "stood_in"), "2,2,0 by 1,1,0");

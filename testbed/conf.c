@@ -128,7 +128,8 @@ int conf_write(const struct lab *lab, cw_server s, FILE *out)
     }
     fprintf(out, "service \"multicast\" { options { folder = \"%s\"; } }\n", lab_data(lab, name, ".files", path));
     fprintf(out, "service \"aggregate\" { options { data = \"%s\"; ", lab_data(lab, name, ".vectors", path));
-    fprintf(out, "spool = \"%s\"; } }\n", lab_data(lab, name, ".spool", path));
+    fprintf(out, "spool = \"%s\"; ", lab_data(lab, name, ".spool", path));
+    fprintf(out, "modules = \"%s\"; } }\n", lab_data(lab, name, ".modules", path));
     for (unsigned i = 0; i < lab->services; i++) {
         put_service(out, lab, name, lab->service[i]);
     }
@@ -148,7 +149,8 @@ int conf_save(const struct lab *lab, cw_server s)
     char name[TORUS_TEXT], path[LAB_PATH];
     lab_daemon_name(lab, s, name);
     if ((mkdir(lab_data(lab, name, ".state", path), 0700) < 0 && errno != EEXIST) ||
-        (mkdir(lab_data(lab, name, ".vectors", path), 0755) < 0 && errno != EEXIST)) {
+        (mkdir(lab_data(lab, name, ".vectors", path), 0755) < 0 && errno != EEXIST) ||
+        (mkdir(lab_data(lab, name, ".modules", path), 0755) < 0 && errno != EEXIST)) {
         return -errno;
     }
     FILE *out = fopen(lab_path(lab, name, ".conf", path), "we");

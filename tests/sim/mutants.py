@@ -91,7 +91,7 @@ PARTS = {
                                Case((8,), UNIT, True, "mutants_small"), Case((9,), UNIT, True, "mutants_vertex"))),
     # Nor do worlds show 1 of these, for the same reason.
     "sorted": Part("services/aggregate/stream/mutant.h", 48,
-                   known={2: 11, 3: 6, 4: 21, 5: 6, 6: 150, 7: 10, 8: 125, 11: 5, 12: 6},
+                   known={2: 11, 3: 6, 4: 21, 5: 6, 6: 150, 7: 10, 8: 125, 11: 5, 12: 6, 13: 28},
                    special=(Case((1,), UNIT, True, "mutants_junction"), Case((9,), UNIT, True, "mutants_stream_lead"),
                             Case((10,), UNIT, True, "mutants_stream_intake"))),
     "query": Part("services/aggregate/query/mutant.h", 16),

@@ -47,7 +47,7 @@ static int check(struct stream *st, const struct letter *l)
     const struct collector *before = collector_of_lead(st, &l->run);
     bool writes = (l->wish.flags & LETTER_CALLER) == 0;
     unsigned count = 0;
-    int rc = modules_combine(&st->modules, l->wish.combine, &combine);
+    int rc = functions_combine(st, l->wish.combine, &combine);
     if (l->servers != st->torus.servers || rc < 0 || l->wish.top > BEST_MOST || (writes && l->wish.to[0] == '\0') ||
         stream_first(st, l->members) == CW_SERVER_NONE) {
         return rc == -ELIBACC || rc == -ELIBBAD ? rc : -EPROTO;

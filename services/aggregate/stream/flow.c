@@ -173,7 +173,7 @@ struct flow *flow_open(struct junction *j, cw_link tree, uint32_t partition)
     }
     f->granted = j->collector != NULL ? UINT32_MAX : 0; /* nobody is above the root */
     if (f->merge == NULL || f->source == NULL || f->input == NULL || f->bytes == NULL ||
-        modules_combine(&j->st->modules, j->combine, &combine) < 0 || !open_inputs(f)) {
+        functions_combine(j->st, j->combine, &combine) < 0 || !open_inputs(f)) {
         flow_free(f);
         return NULL;
     }

@@ -4,6 +4,8 @@
 #include "services/reply/refuse.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 static void tell_module(void *arg, const char *line)
 {
@@ -22,6 +24,30 @@ int functions_open(struct stream *st)
     const char *wanted =
         rc == -EPERM ? "a folder of root or the daemon's user that nobody else may write" : "a folder that can be read";
     return rc < 0 ? refuse_setting(st->s, "modules", folder, wanted) : 0;
+}
+
+/* The word of a run, as this server takes it. */
+static const char *word_here(const struct stream *st, enum modules_what what, const char *word,
+                             char out[static MODULES_WORD_MOST + 1])
+{
+    if (!STREAM_MUTANT(ANY_DIGEST)) {
+        return word;
+    }
+    char name[MODULES_WORD_MOST + 1];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "@"), word);
+    return modules_agree(&st->modules, what, name, out) == 0 ? out : word;
+}
+
+int functions_combine(const struct stream *st, const char *word, struct combine *out)
+{
+    char here[MODULES_WORD_MOST + 1];
+    return modules_combine(&st->modules, word_here(st, MODULES_COMBINER, word, here), out);
+}
+
+int functions_mapper(const struct stream *st, const char *word, struct mapper_kind_of *out)
+{
+    char here[MODULES_WORD_MOST + 1];
+    return modules_mapper(&st->modules, word_here(st, MODULES_MAPPER, word, here), out);
 }
 
 /* A word of a module that is not here, or is another one. */

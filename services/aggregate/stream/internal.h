@@ -524,6 +524,12 @@ void asker_conclude(struct lead *l);
 
 /* Loads the modules of the folder that the options name. < 0: it cannot be read, which is logged. */
 CW_MUST_CHECK int functions_open(struct stream *st);
+/*
+ * As modules_combine() and modules_mapper(): what a word of a run is on this server. -ELIBACC, -ELIBBAD: it has no such
+ * module, or another one, and takes no part in the run (aggregate rule 32).
+ */
+CW_MUST_CHECK int functions_combine(const struct stream *st, const char *word, struct combine *out);
+CW_MUST_CHECK int functions_mapper(const struct stream *st, const char *word, struct mapper_kind_of *out);
 /* Tells r why a word of a module is refused here: -ELIBACC or -ELIBBAD, which it gives. */
 int functions_refuse(const struct stream *st, cw_request *r, enum modules_what what, const char *word, int rc);
 

@@ -61,7 +61,7 @@ unsigned junction_inputs(const struct junction *j, cw_link tree)
 static int check(struct stream *st, const struct letter *l)
 {
     struct combine combine;
-    int rc = modules_combine(&st->modules, l->wish.combine, &combine);
+    int rc = functions_combine(st, l->wish.combine, &combine);
     if (rc < 0) {
         return rc == -ELIBACC || rc == -ELIBBAD ? rc : -EPROTO;
     }

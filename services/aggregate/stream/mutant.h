@@ -21,6 +21,7 @@ enum stream_mutant {
     STREAM_MUTANT_FEED_CUT = 10,     /* rule 30: a feed whose program has gone counts as far as it came */
     STREAM_MUTANT_HEIR_FORGETS = 11, /* rule 31: who stands in for another one puts in its own records only */
     STREAM_MUTANT_HEIR_OF_HEIR = 12, /* rule 31: when an heir is gone, nobody is asked for what it stood in for */
+    STREAM_MUTANT_ANY_DIGEST = 13,   /* rule 32: a server's own module of that name is taken, whatever its digest */
 };
 
 #ifdef CW_MUTANTS

@@ -121,7 +121,7 @@ struct result *result_open(struct stream *st, struct collector *c, const struct 
     uint8_t *text = malloc(STREAM_TEXT_MOST);
     struct combine combine;
     struct best *best = w->top > 0 ? best_open(w->top, st->memory_most / BEST_PARTS) : NULL;
-    bool known = modules_combine(&st->modules, w->combine, &combine) == 0;
+    bool known = functions_combine(st, w->combine, &combine) == 0;
     size_t room = known && combine.table != NULL && !combine.table->associative ? st->memory_most / VALUES_PARTS : 0;
     bool fits = room == 0 || st->memory + room <= st->memory_most;
     uint8_t *values = room > 0 && fits ? malloc(room) : NULL;

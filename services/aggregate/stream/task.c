@@ -392,8 +392,8 @@ static int check(const struct stream *st, const struct letter *l, bool reads, bo
 {
     struct mapper_kind_of of;
     struct combine combine;
-    int rc = modules_mapper(&st->modules, l->wish.mapper, &of);
-    rc = rc < 0 ? rc : modules_combine(&st->modules, l->wish.combine, &combine);
+    int rc = functions_mapper(st, l->wish.mapper, &of);
+    rc = rc < 0 ? rc : functions_combine(st, l->wish.combine, &combine);
     if (rc == -ELIBACC || rc == -ELIBBAD) {
         return rc;
     }
@@ -455,8 +455,8 @@ int task_begin(struct stream *st, const struct letter *l, const struct transport
     t->asked = t->began = cw_now(st->s);
     t->fed = fed;
     t->piece = piece;
-    rc = modules_mapper(&st->modules, l->wish.mapper, &of);
-    rc = rc < 0 ? rc : modules_combine(&st->modules, l->wish.combine, &t->combine);
+    rc = functions_mapper(st, l->wish.mapper, &of);
+    rc = rc < 0 ? rc : functions_combine(st, l->wish.combine, &t->combine);
     mapper_open(&t->mapper, of, sink, t);
     shelf_open(&t->shelf, &st->spool, l->wish.partitions, &t->combine);
     list_push_back(&st->tasks, &t->link);

@@ -30,7 +30,7 @@ START_TEST(what_a_daemon_is_told)
     ck_assert(strstr(text, "service \"kvcache\" { }") != NULL);
     ck_assert(strstr(text, "service \"multicast\" { options { folder = \"/x/t/1,1,0.files\"; } }") != NULL);
     ck_assert(strstr(text, "service \"aggregate\" { options { data = \"/x/t/1,1,0.vectors\"; "
-                           "spool = \"/x/t/1,1,0.spool\"; } }") != NULL);
+                           "spool = \"/x/t/1,1,0.spool\"; modules = \"/x/t/1,1,0.modules\"; } }") != NULL);
     lab.shim = LAB_UDP;
     lab.bits_per_second = 1000000;
     text = conf(&lab, 0);

@@ -197,7 +197,8 @@ static void rest(struct io_thread *t)
     if (!has_more(t)) {
         doze(t, -1);
     }
-    atomic_store_explicit(&t->asleep, false, memory_order_release);
+    /* An exchange too: what was pushed by whoever took the flag down before is seen from here on. */
+    atomic_exchange_explicit(&t->asleep, false, memory_order_acq_rel);
 }
 
 static bool turn(struct io_thread *t)

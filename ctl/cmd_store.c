@@ -10,7 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUE_MAX = CW_STORE_VALUE_MAX, WORD = 128, EXIT_NONE = 1, EXIT_OTHER = 2, EXIT_UNKNOWN = 5 };
+enum {
+    VALUE_MAX = CW_STORE_VALUE_MAX,
+    WORD = 128,
+    LIST_WORD = 4 * CW_STORE_NAME_MAX / 3 + 32,
+    EXIT_NONE = 1,
+    EXIT_OTHER = 2,
+    EXIT_UNKNOWN = 5
+};
 
 /* ---- Asking ------------------------------------------------------------------------------------------------------ */
 
@@ -122,6 +129,87 @@ int run_store_head(struct call *call)
     int code = operate(call, request_of(call, "head", key), key, &rows);
     if (code == EXIT_FINE && !call->arguments->json) {
         table_print(rows.row, rows.count, head_columns, call->style, call->out);
+    }
+    return show(call, &rows, code);
+}
+
+static const struct table_column list_columns[] = {
+    {"name", "NAME", TABLE_TEXT},   {"version", "VERSION", TABLE_TEXT}, {"bytes", "BYTES", TABLE_TEXT},
+    {"flags", "FLAGS", TABLE_TEXT}, {NULL, NULL, TABLE_TEXT},
+};
+
+/* The bytes of a name, those that are no plain letters as \\xNN: it is shown so, and kept in base64 beside it. */
+static void name_row(struct message *row)
+{
+    const char *text = message_get_text(row, "base64", "");
+    uint8_t bytes[CW_STORE_NAME_MAX + 3];
+    char name[4 * CW_STORE_NAME_MAX + 1] = "";
+    int length = base64_decode(text, bytes, sizeof bytes);
+    size_t at = 0;
+    for (int i = 0; i < length && i < CW_STORE_NAME_MAX; i++) {
+        bool plain = bytes[i] >= ' ' && bytes[i] <= '~' && bytes[i] != '\\';
+        at += (size_t)snprintf(name + at, sizeof name - at, plain ? "%c" : "\\x%02x", bytes[i]);
+    }
+    message_text(row, "name", name);
+}
+
+/* A page behind the name `after` (base64; ""). *more: there are other names, behind what `after` is then. */
+static int list_page(const struct call *call, const char *prefix, char *after, size_t room, int64_t limit,
+                     struct rows *rows, bool *more)
+{
+    char text[LIST_WORD];
+    struct rows page = {NULL, 0, 0};
+    struct request_draft *r = request_of(call, "list", prefix);
+    request_draft_word(r, "form=base64");
+    if (after[0] != '\0') {
+        snprintf(text, sizeof text, "after=%s", after);
+        request_draft_word(r, text);
+    }
+    snprintf(text, sizeof text, "limit=%" PRId64, limit);
+    request_draft_word(r, text);
+    word_option(call, r, "job", "job");
+    int code = ask(call, r, &page);
+    *more = false;
+    if (code == EXIT_FINE && page.count > 0) {
+        code = code_of(call, page.row[page.count - 1], prefix);
+        *more = message_get_integer(page.row[page.count - 1], "more", 0) != 0;
+        message_close(page.row[--page.count]);
+    }
+    for (size_t i = 0; i < page.count; i++) {
+        name_row(page.row[i]);
+        snprintf(after, room, "%s", message_get_text(page.row[i], "base64", ""));
+        rows_add(rows, page.row[i]);
+    }
+    *more = *more && page.count > 0;
+    free(page.row);
+    return code;
+}
+
+int run_store_list(struct call *call)
+{
+    const struct arguments *a = call->arguments;
+    const struct arguments_given *behind = call_given(call, "after"), *most = call_given(call, "most");
+    const char *prefix = a->words > 2 ? a->word[2] : "";
+    char after[LIST_WORD - 16] = "";
+    struct rows rows = {NULL, 0, 0};
+    int64_t left = most != NULL ? most->number : INT64_MAX;
+    int code = EXIT_FINE;
+    bool more = true;
+    if (behind != NULL && strlen(behind->text) > CW_STORE_NAME_MAX) {
+        fprintf(call->errors, "cwctl: a name has at most %d bytes\n", CW_STORE_NAME_MAX);
+        return EXIT_USAGE;
+    }
+    if (behind != NULL) {
+        base64_encode((const uint8_t *)behind->text, strlen(behind->text), after);
+    }
+    while (code == EXIT_FINE && more && left > 0) {
+        size_t before = rows.count;
+        code = list_page(call, prefix, after, sizeof after, left < CW_STORE_LIST_MAX ? left : CW_STORE_LIST_MAX, &rows,
+                         &more);
+        left -= (int64_t)(rows.count - before);
+    }
+    if (code == EXIT_FINE && !call->arguments->json && rows.count > 0) {
+        table_print(rows.row, rows.count, list_columns, call->style, call->out);
     }
     return show(call, &rows, code);
 }

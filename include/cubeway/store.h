@@ -17,6 +17,9 @@
  *    at least of a majority. It survives the loss of fewer than half of them, and no loss of power.
  *  - Every status but CW_STORE_UNKNOWN is definite: a write that ended otherwise than CW_STORE_OK was not done and
  *    never will be. UNKNOWN: it was done, or will be once, or never; never twice.
+ *  - A list reads each name of its page at some instant of its own between the call and the answer, as a get would: a
+ *    name that has a value throughout is listed once, one that has none throughout is not. It is no picture of one
+ *    instant, and never a part: when one shard cannot be read, it fails.
  *  - A job sees its own names only.
  *
  * Threading: that of the server. done() is called exactly once for each run() that gave 0, never from inside run(), and
@@ -33,6 +36,7 @@ enum {
     CW_STORE_NAME_MAX = 1024,
     /* Name and value also have to fit one packet: where the mtu is 1,500 they have some 1,000 bytes together. */
     CW_STORE_VALUE_MAX = 6144,
+    CW_STORE_LIST_MAX = 1000, /* names in a page */
 };
 
 typedef enum cw_store_op {
@@ -84,6 +88,37 @@ typedef struct cw_store_result {
 
 typedef void (*cw_store_done)(void *arg, const cw_store_result *result);
 
+/* Asks for names in the order of memcmp(); of two of which one begins the other the shorter one comes first. */
+typedef struct cw_store_list {
+    size_t size;        /* CW_STORE_LIST_INIT */
+    cw_job job;         /* whose names */
+    const void *prefix; /* 0..CW_STORE_NAME_MAX bytes that they begin with; with a {tag} one shard is asked, else all */
+    size_t prefix_length;
+    const void *after; /* only names behind this one, which begins with the prefix: the last one of the page before; */
+    size_t after_length; /* 0: from the first one on */
+    unsigned limit;      /* names at most, 1..CW_STORE_LIST_MAX; 0: the most */
+    cw_span timeout;     /* as of a request */
+} cw_store_list;
+#define CW_STORE_LIST_INIT .size = sizeof(cw_store_list)
+
+typedef struct cw_store_entry {
+    const uint8_t *name;
+    size_t name_length;
+    uint64_t version;
+    uint32_t flags;
+    size_t value_length;
+} cw_store_entry;
+
+typedef struct cw_store_page {
+    size_t size;
+    cw_store_status status;      /* NO_QUORUM, NO_ANSWER, ...: of a shard that could not be read; there are no names */
+    const cw_store_entry *entry; /* borrowed for the call, with all names */
+    size_t count;
+    bool more; /* there may be names behind the last one: it is the `after` of the next page */
+} cw_store_page;
+
+typedef void (*cw_store_list_done)(void *arg, const cw_store_page *page);
+
 typedef struct cw_store_api {
     size_t size;
     /*
@@ -92,6 +127,12 @@ typedef struct cw_store_api {
      * questions wait at this server; -ENOMEM; -ESHUTDOWN.
      */
     int (*run)(cw_svc *store, const cw_store_request *request, cw_store_done done, void *arg);
+    /*
+     * Lists names; done() as of run(), one page. -EINVAL: a prefix or a name of more than 1,024 bytes, an `after` that
+     * does not begin with the prefix, a limit above 1,000; -ENOBUFS: 16 lists are under way at this server; the others
+     * as of run(). A list without a {tag} asks each shard of the torus once, 48 for each server.
+     */
+    int (*list)(cw_svc *store, const cw_store_list *list, cw_store_list_done done, void *arg);
 } cw_store_api;
 
 #endif

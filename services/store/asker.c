@@ -35,7 +35,7 @@ struct question {
 
 static bool is_read(const struct question *q)
 {
-    return q->ask.order.op == CW_STORE_GET || q->ask.order.op == CW_STORE_HEAD;
+    return store_order_reads(&q->ask.order);
 }
 
 /* ---- Hints ------------------------------------------------------------------------------------------------------- */
@@ -314,8 +314,7 @@ static void go(struct question *q)
 static void place(struct question *q)
 {
     struct store *s = q->store;
-    cw_key key = store_places_key(&q->ask.order.name);
-    q->shard = store_places_shard(&s->torus, &key);
+    q->shard = store_order_shard(&s->torus, &q->ask.order);
     q->members = (uint8_t)store_places_members(&s->torus, q->shard, STORE_CANDIDATES, q->member);
     q->named = store_asker_hint(s, q->shard);
     if (!is_read(q)) {
@@ -348,49 +347,47 @@ static int check(const struct store *s, const cw_store_request *r)
     if (r->size < sizeof *r || r->op < CW_STORE_GET || r->op > CW_STORE_DELETE || r->job == 0 || r->name == NULL ||
         r->name_length < 1 || r->name_length > CW_STORE_NAME_MAX || (!writes && r->conditional) ||
         (!r->conditional && r->version != 0) || (r->op != CW_STORE_PUT && (r->value_length > 0 || r->flags != 0)) ||
-        (r->value_length > 0 && r->value == NULL) || r->timeout.ns < 0 || r->timeout.ns > CW_SEC(TIMEOUT_MOST_S).ns) {
+        (r->value_length > 0 && r->value == NULL) || !store_asker_waits(r->timeout)) {
         return -EINVAL;
     }
     if (r->value_length > CW_STORE_VALUE_MAX || r->name_length + r->value_length > store_room(s)) {
         return -EMSGSIZE;
     }
+    return 0;
+}
+
+static void keep_order(struct question *q, const struct store_order *o)
+{
+    if (o->name.length > 0) {
+        memcpy(q->bytes, o->name.bytes, o->name.length);
+    }
+    if (o->value_length > 0) {
+        memcpy(q->bytes + o->name.length, o->value, o->value_length);
+    }
+    q->ask.order = *o;
+    q->ask.order.name.bytes = q->bytes;
+    q->ask.order.value = q->bytes + o->name.length;
+}
+
+int store_asker_begin(struct store *s, const struct store_order *o, cw_time until, cw_store_done done, void *arg)
+{
     if (s->closing) {
         return -ESHUTDOWN;
     }
-    return s->question_count < STORE_QUESTIONS_MOST ? 0 : -ENOBUFS;
-}
-
-static void keep_order(struct question *q, const cw_store_request *r)
-{
-    memcpy(q->bytes, r->name, r->name_length);
-    if (r->value_length > 0) {
-        memcpy(q->bytes + r->name_length, r->value, r->value_length);
+    if (s->question_count >= STORE_QUESTIONS_MOST) {
+        return -ENOBUFS;
     }
-    q->ask.order = (struct store_order){
-        .op = r->op,
-        .name = {r->job, q->bytes, r->name_length},
-        .value = q->bytes + r->name_length,
-        .value_length = r->value_length,
-        .flags = r->flags,
-        .conditional = r->conditional,
-        .version = r->version,
-    };
-}
-
-int store_asker_do(struct store *s, const cw_store_request *r, cw_store_done done, void *arg)
-{
-    int rc = check(s, r);
-    struct question *q = rc == 0 ? calloc(1, sizeof *q + r->name_length + r->value_length) : NULL;
+    struct question *q = calloc(1, sizeof *q + o->name.length + o->value_length);
     if (q == NULL) {
-        return rc < 0 ? rc : -ENOMEM;
+        return -ENOMEM;
     }
     q->store = s;
     q->done = done;
     q->arg = arg;
     q->named = CW_SERVER_NONE;
     q->begun = cw_now(s->svc);
-    q->until = cw_time_add(q->begun, r->timeout.ns > 0 ? r->timeout : CW_MS(TIMEOUT_MS));
-    keep_order(q, r);
+    q->until = until;
+    keep_order(q, o);
     /* done() is never called from in here: all goes on from a timer, or from an answer. */
     q->timer = cw_timer_start(s->svc, CW_NS(0), again_due, q);
     if (q->timer == NULL) {
@@ -399,8 +396,39 @@ int store_asker_do(struct store *s, const cw_store_request *r, cw_store_done don
     }
     list_push_back(&s->questions, &q->node);
     s->question_count++;
-    store_note(s, is_read(q) ? STORE_COUNT_GETS : STORE_COUNT_WRITES);
     return 0;
+}
+
+cw_time store_asker_until(const struct store *s, cw_span timeout)
+{
+    return cw_time_add(cw_now(s->svc), timeout.ns > 0 ? timeout : CW_MS(TIMEOUT_MS));
+}
+
+bool store_asker_waits(cw_span timeout)
+{
+    return timeout.ns >= 0 && timeout.ns <= CW_SEC(TIMEOUT_MOST_S).ns;
+}
+
+int store_asker_do(struct store *s, const cw_store_request *r, cw_store_done done, void *arg)
+{
+    int rc = check(s, r);
+    if (rc < 0) {
+        return rc;
+    }
+    const struct store_order order = {
+        .op = r->op,
+        .name = {r->job, r->name, r->name_length},
+        .value = r->value,
+        .value_length = r->value_length,
+        .flags = r->flags,
+        .conditional = r->conditional,
+        .version = r->version,
+    };
+    rc = store_asker_begin(s, &order, store_asker_until(s, r->timeout), done, arg);
+    if (rc == 0) {
+        store_note(s, store_order_reads(&order) ? STORE_COUNT_GETS : STORE_COUNT_WRITES);
+    }
+    return rc;
 }
 
 void store_asker_close(struct store *s)

@@ -11,6 +11,17 @@
 
 /* As run() of cw_store_api. */
 CW_MUST_CHECK int store_asker_do(struct store *s, const cw_store_request *r, cw_store_done done, void *arg);
+/*
+ * Asks for one order, a list of one shard's names too, and calls done() once, not from within. Borrows the order for
+ * the call. -ESHUTDOWN, -ENOBUFS, -ENOMEM.
+ */
+CW_MUST_CHECK int store_asker_begin(struct store *s, const struct store_order *o, cw_time until, cw_store_done done,
+                                    void *arg);
+/* Until when an answer is of use; 0: 5 s. And is that a timeout that may be asked for? */
+cw_time store_asker_until(const struct store *s, cw_span timeout);
+bool store_asker_waits(cw_span timeout);
+/* As list() of cw_store_api: lister.c. */
+CW_MUST_CHECK int store_lister_do(struct store *s, const cw_store_list *l, cw_store_list_done done, void *arg);
 /* It has come out whether there is a class: questions that waited for that go on, or end. */
 void store_asker_class_known(struct store *s);
 /* Ends all questions. */

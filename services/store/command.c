@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_MAX = 4 * CW_STORE_VALUE_MAX + 8, WAIT_MOST_MS = 3600000 };
+enum { WAIT_MOST_MS = 3600000 };
 
 const cw_command store_commands[] = {
     {"create", "disk|memory [copies=N]",
@@ -32,6 +32,8 @@ const cw_command store_commands[] = {
      "Put a value if that is the version there."},
     {"insert", "KEY VALUE [flags=N] [job=N] [form=base64] [wait_ms=N]", "Put a value if there is none."},
     {"delete", "KEY [version=N] [job=N] [wait_ms=N]", "Delete a value; with version=N, if that is the version there."},
+    {"list", "[PREFIX [after=NAME] [limit=N] [job=N] [form=base64] [wait_ms=N]]",
+     "A page of names that begin so, in order, and behind them a row that says whether there are more."},
     {"status", "", "The store as this server knows it."},
     {"explain", "KEY [job=N]", "Which shard a name is in, and who its members are."},
     {NULL, NULL, NULL},
@@ -84,25 +86,28 @@ struct waiting {
     bool get, base64;
 };
 
-static void tell_value(const struct waiting *w, const cw_store_result *result)
+/* Bytes as a field of that name, with what is no plain letter as \xNN; or in base64. */
+static void tell_bytes(cw_request *r, const char *field, bool base64, const uint8_t *bytes, size_t length)
 {
-    char *text = malloc(TEXT_MAX);
+    const size_t room = 4 * length + 8;
+    char *text = malloc(room);
+    size_t at = 0;
     if (text == NULL) {
         return;
     }
-    if (w->base64) {
-        base64_encode(result->value, result->value_length, text);
-        cw_request_text(w->request, "base64", text);
-    } else {
-        size_t at = 0;
-        for (size_t i = 0; i < result->value_length; i++) {
-            uint8_t c = result->value[i];
-            bool plain = c >= ' ' && c <= '~' && c != '\\';
-            at += (size_t)snprintf(text + at, TEXT_MAX - at, plain ? "%c" : "\\x%02x", c);
-        }
-        text[at] = '\0';
-        cw_request_text(w->request, "value", text);
+    if (base64) {
+        base64_encode(bytes, length, text);
+        cw_request_text(r, field, text);
+        free(text);
+        return;
     }
+    for (size_t i = 0; i < length; i++) {
+        uint8_t c = bytes[i];
+        bool plain = c >= ' ' && c <= '~' && c != '\\';
+        at += (size_t)snprintf(text + at, room - at, plain ? "%c" : "\\x%02x", c);
+    }
+    text[at] = '\0';
+    cw_request_text(r, field, text);
     free(text);
 }
 
@@ -114,7 +119,7 @@ static void answered(void *arg, const cw_store_result *result)
     cw_request_text(r, "status", store_status_text(result->status));
     cw_request_int(r, "code", result->status);
     if (ok && w->get) {
-        tell_value(w, result);
+        tell_bytes(r, w->base64 ? "base64" : "value", w->base64, result->value, result->value_length);
     }
     if (ok || result->status == CW_STORE_CONFLICT) {
         cw_request_int(r, "version", (int64_t)result->version);
@@ -209,6 +214,110 @@ static int operation(struct store *s, cw_request *r, const struct form *f, int a
     w.conditional = w.conditional || f->version > 0 || strcmp(f->word, "insert") == 0;
     q.name_length = strlen(argv[1]);
     return f->value > 0 ? run_put(s, r, &q, argv[f->value], &w) : run(s, r, &q, &w);
+}
+
+/* ---- Lists ------------------------------------------------------------------------------------------------------- */
+
+static void listed(void *arg, const cw_store_page *page)
+{
+    struct waiting *w = arg;
+    cw_request *r = w->request;
+    for (size_t i = 0; i < page->count; i++) {
+        const cw_store_entry *e = &page->entry[i];
+        tell_bytes(r, w->base64 ? "base64" : "name", w->base64, e->name, e->name_length);
+        cw_request_int(r, "version", (int64_t)e->version);
+        cw_request_int(r, "bytes", (int64_t)e->value_length);
+        cw_request_int(r, "flags", e->flags);
+        cw_request_row(r);
+    }
+    cw_request_text(r, "status", store_status_text(page->status));
+    cw_request_int(r, "code", page->status);
+    cw_request_int(r, "names", (int64_t)page->count);
+    cw_request_int(r, "more", page->more);
+    cw_request_done(r, 0);
+    free(w);
+}
+
+/* The words of a list: borrowed, and a name that was given in base64. */
+struct list_words {
+    cw_store_list list;
+    struct wishes wishes;
+    const char *after;
+    uint8_t name[CW_STORE_NAME_MAX + 3];
+};
+
+static int read_list_word(struct list_words *l, cw_request *r, const char *word)
+{
+    uint64_t job = l->wishes.job, wait = 0, limit = l->list.limit;
+    const struct words_option all[] = {
+        {"job", 1, UINT32_MAX, &job}, {"wait_ms", 1, WAIT_MOST_MS, &wait}, {"limit", 1, CW_STORE_LIST_MAX, &limit}};
+    const char *after = words_value(word, "after");
+    if (strcmp(word, "form=base64") == 0) {
+        l->wishes.base64 = true;
+    } else if (after != NULL) {
+        l->after = after;
+    } else if (words_options(1, &word, all, 3) == 0) {
+        return refuse_option(r, word, all, 3);
+    }
+    l->wishes.job = (cw_job)job;
+    l->wishes.wait = wait > 0 ? CW_MS((int64_t)wait) : l->wishes.wait;
+    l->list.limit = (unsigned)limit;
+    return 0;
+}
+
+/* after=NAME is a name, which may be in base64, as names are told. */
+static int read_after(struct list_words *l, cw_request *r)
+{
+    size_t length = l->after != NULL ? strlen(l->after) : 0;
+    if (length == 0) {
+        return 0;
+    }
+    bool fits = l->wishes.base64 ? length < 4 * CW_STORE_NAME_MAX / 3 + 4 : length <= CW_STORE_NAME_MAX;
+    int bytes = !fits ? -EINVAL : l->wishes.base64 ? base64_decode(l->after, l->name, sizeof l->name) : (int)length;
+    if (bytes < 1 || bytes > CW_STORE_NAME_MAX) {
+        return refuse_request(r, "after=NAME takes a name of 1 to %d bytes%s: '%.60s'", CW_STORE_NAME_MAX,
+                              l->wishes.base64 ? " in base64" : "", l->after);
+    }
+    l->list.after = l->wishes.base64 ? (const void *)l->name : l->after;
+    l->list.after_length = (size_t)bytes;
+    return 0;
+}
+
+static int run_list(struct store *s, cw_request *r, struct list_words *l)
+{
+    struct waiting *waiting = malloc(sizeof *waiting);
+    if (waiting == NULL) {
+        return -ENOMEM;
+    }
+    *waiting = (struct waiting){r, false, l->wishes.base64};
+    l->list.size = sizeof l->list;
+    l->list.job = l->wishes.job;
+    l->list.timeout = l->wishes.wait;
+    int rc = store_lister_do(s, &l->list, listed, waiting);
+    if (rc == 0) {
+        return 1;
+    }
+    free(waiting);
+    if (rc == -EINVAL) {
+        return refuse_request(r, "after=NAME is a name of the list before: it begins with the prefix");
+    }
+    return rc == -ENOBUFS ? refuse_with(r, rc, "%d lists are under way at this server already", STORE_LISTINGS_MOST)
+                          : rc;
+}
+
+static int list_names(struct store *s, cw_request *r, int argc, const char *const *argv)
+{
+    struct list_words l = {.wishes = {.job = STORE_JOB}, .list = {.prefix = argc > 1 ? argv[1] : NULL}};
+    int rc = 0;
+    l.list.prefix_length = argc > 1 ? strnlen(argv[1], CW_STORE_NAME_MAX + 1) : 0;
+    if (l.list.prefix_length > CW_STORE_NAME_MAX) {
+        return refuse_request(r, "a prefix has at most %d bytes: '%.60s'", CW_STORE_NAME_MAX, argv[1]);
+    }
+    for (int i = 2; i < argc && rc == 0; i++) {
+        rc = read_list_word(&l, r, argv[i]);
+    }
+    rc = rc == 0 ? read_after(&l, r) : rc;
+    return rc < 0 ? rc : run_list(s, r, &l);
 }
 
 /* ---- The others -------------------------------------------------------------------------------------------------- */
@@ -349,6 +458,9 @@ int store_command(struct store *s, cw_request *r, int argc, const char *const *a
             return operation(s, r, &forms[i], argc, argv);
         }
     }
+    if (strcmp(word, "list") == 0) {
+        return list_names(s, r, argc, argv);
+    }
     if (strcmp(word, "create") == 0) {
         return create(s, r, argc, argv);
     }
@@ -358,6 +470,6 @@ int store_command(struct store *s, cw_request *r, int argc, const char *const *a
     if (strcmp(word, "status") == 0 && argc == 1) {
         return status(s, r);
     }
-    return refuse_request(r, "there are: create, get, head, put, cas, insert, delete, status, explain; not '%.60s'",
-                          word);
+    return refuse_request(
+        r, "there are: create, get, head, put, cas, insert, delete, list, status, explain; not '%.60s'", word);
 }

@@ -14,6 +14,8 @@ const struct metric store_count_names[STORE_COUNTS] = {
     [STORE_COUNT_WRITES] = {"writes", "Puts and deletes asked for at this server."},
     [STORE_COUNT_SERVED_GETS] = {"served_gets", "Reads of any server answered as leader."},
     [STORE_COUNT_SERVED_WRITES] = {"served_writes", "Puts and deletes of any server done as leader."},
+    [STORE_COUNT_LISTS] = {"lists", "Lists asked for at this server."},
+    [STORE_COUNT_SERVED_LISTS] = {"served_lists", "Pieces of lists of any server told as leader of a shard."},
     [STORE_COUNT_REPEATED] = {"repeated", "Writes that came again as leader and were not done again."},
     [STORE_COUNT_STALE] = {"stale", "Writes sent back to start over, because too much had been written since."},
     [STORE_COUNT_CONFLICTS] = {"conflicts", "Conditional writes refused as leader, because the version was another."},
@@ -81,6 +83,12 @@ const char *store_status_text(cw_store_status status)
 size_t store_room(const struct store *s)
 {
     return cw_mtu(s->svc) - CALL_ROOM - STORE_ITEM_HEAD - STORE_REGISTER_HEAD - STORE_OPS * STORE_NOTED_BYTES;
+}
+
+size_t store_page_room(const struct store *s)
+{
+    size_t room = cw_mtu(s->svc) - CALL_ROOM - STORE_ANSWER_HEAD;
+    return room < CW_STORE_VALUE_MAX ? room : CW_STORE_VALUE_MAX;
 }
 
 bool store_is_full(const struct store *s)

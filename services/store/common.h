@@ -16,6 +16,8 @@ __attribute__((format(printf, 3, 4))) void store_say(const struct store *s, cw_l
 const char *store_status_text(cw_store_status status);
 /* The longest name and value together that a packet carries here. */
 size_t store_room(const struct store *s);
+/* How many bytes of names the answer to a list carries here. */
+size_t store_page_room(const struct store *s);
 /* Is a write refused that needs more memory? */
 bool store_is_full(const struct store *s);
 /* After registers of a shard have changed: `before` is what its table had. */

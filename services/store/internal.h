@@ -8,6 +8,7 @@
  *   making.c     an operator makes a class, on all servers
  *   genesis.c    what a server of a class is a member of; who knows of one
  *   asker.c      the asker's side: which member a question goes to, how often, until when
+ *   lister.c     a list of names, asked of all shards
  *   durable.c    what waits for the disk; found.c  its records, and what is made of them at the next start;
  *   hearing.c    what others heard of a log that has just been read; disk/ is below these
  *   member.c     a member's answers to a leader, and to whoever takes it for one
@@ -36,6 +37,7 @@
 /* Bounds of one instance. */
 enum {
     STORE_QUESTIONS_MOST = 65536, /* asked at this server and not answered yet */
+    STORE_LISTINGS_MOST = 16,     /* of these, lists of names: each asks many questions */
     STORE_SERVING_MOST = 4096,    /* operations at this server as leader that are not answered yet */
     STORE_KEY_MOST = 64,          /* of these, waiting for one name's write */
     STORE_HINTS = 1024,           /* shards of which the asker remembers who led */
@@ -46,6 +48,8 @@ enum store_count {
     STORE_COUNT_WRITES,
     STORE_COUNT_SERVED_GETS,
     STORE_COUNT_SERVED_WRITES,
+    STORE_COUNT_LISTS,
+    STORE_COUNT_SERVED_LISTS,
     STORE_COUNT_REPEATED,
     STORE_COUNT_STALE,
     STORE_COUNT_CONFLICTS,
@@ -182,6 +186,7 @@ struct store {
 
     struct list questions;
     size_t question_count;
+    unsigned listings; /* under way */
     size_t serving_count;
     struct store_hint hint[STORE_HINTS];
 

@@ -261,9 +261,8 @@ void store_member_item(struct store *s, const uint8_t *bytes, size_t size, const
 /* A job asks about its own names, and by the port that its privilege is for. The store's own asker names any job. */
 static bool is_allowed(const struct store_order *o, const cw_rx *rx)
 {
-    bool reads = o->op == CW_STORE_GET || o->op == CW_STORE_HEAD;
     return (rx->src_job == STORE_JOB || rx->src_job == o->name.job) &&
-           rx->port == (reads ? STORE_PORT_READ : STORE_PORT_WRITE);
+           rx->port == (store_order_reads(o) ? STORE_PORT_READ : STORE_PORT_WRITE);
 }
 
 void store_member_ask(struct store *s, const uint8_t *bytes, size_t size, const cw_rx *rx)
@@ -278,8 +277,7 @@ void store_member_ask(struct store *s, const uint8_t *bytes, size_t size, const 
         store_serve_refuse(s, rx->call, STORE_ANSWER_DONE, CW_STORE_DENIED, CW_SERVER_NONE, 0);
         return;
     }
-    cw_key key = store_places_key(&ask.order.name);
-    struct store_shard *shard = store_shard_find(s, store_places_shard(&s->torus, &key));
+    struct store_shard *shard = store_shard_find(s, store_order_shard(&s->torus, &ask.order));
     if (ask.class_id != s->of.id || shard == NULL || s->health != STORE_WELL || shard->role != STORE_ROLE_MEMBER) {
         store_note(s, STORE_COUNT_STRANGE);
         store_serve_refuse(s, rx->call, STORE_ANSWER_STRANGE, CW_STORE_OK, CW_SERVER_NONE, 0);

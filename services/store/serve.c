@@ -34,12 +34,13 @@ void store_serve_refuse(struct store *s, uint32_t call, enum store_answer_state 
 static void release(struct store_serving *o)
 {
     o->store->serving_count--;
+    store_page_free(o->page);
     free(o);
 }
 
 static bool is_read(const struct store_serving *o)
 {
-    return o->order.op == CW_STORE_GET || o->order.op == CW_STORE_HEAD;
+    return store_order_reads(&o->order);
 }
 
 /* Tells what a verdict says, and of a read what the register holds. */
@@ -159,7 +160,7 @@ void store_serve_confirmed(struct store_lead *lead, unsigned member, uint64_t ro
     begin_round(lead);
 }
 
-/* ---- An operation in an open shard ------------------------------------------------------------------------------- */
+/* ---- What an operation waits for --------------------------------------------------------------------------------- */
 
 static void wait_for(struct store_lead *lead, struct store_write *w, struct store_serving *o)
 {
@@ -177,6 +178,51 @@ static bool has_space(const struct store_lead *lead, const struct store_serving 
     return o->order.op != CW_STORE_PUT || (lead->full == 0 && !store_is_full(lead->store));
 }
 
+/* ---- Lists ------------------------------------------------------------------------------------------------------- */
+
+static void tell_page(struct store_lead *lead, struct store_serving *o)
+{
+    const struct store_answer answer = {
+        .state = STORE_ANSWER_DONE,
+        .status = CW_STORE_OK,
+        .server = CW_SERVER_NONE,
+        .n = lead->settled,
+        .flags = o->page->is_full ? STORE_LIST_MORE : 0,
+        .length = (uint32_t)o->page->length,
+        .value = o->page->bytes,
+        .carries = true,
+    };
+    store_note(o->store, STORE_COUNT_SERVED_LISTS);
+    reply(o->store, o->call, &answer);
+    release(o);
+}
+
+/* Each name is read as a get would read it: after the leader was confirmed, and when no write of it is under way. */
+static void go_list(struct store_lead *lead, struct store_serving *o)
+{
+    if (!o->confirmed && !STORE_MUTANT(NO_CONFIRM)) {
+        list_push_back(&lead->reads, &o->node);
+        begin_round(lead);
+        return;
+    }
+    if (o->page == NULL) {
+        o->page = store_page_new(store_page_room(o->store));
+    }
+    if (o->page == NULL) {
+        refuse(o, CW_STORE_BUSY, lead->settled);
+        return;
+    }
+    const struct store_register *waits =
+        store_page_read(o->page, &lead->shard->acceptor.table, &o->order, !STORE_MUTANT(READS_IN_FLIGHT));
+    if (waits != NULL) {
+        wait_for(lead, waits->under_way, o);
+    } else {
+        tell_page(lead, o);
+    }
+}
+
+/* ---- An operation in an open shard ------------------------------------------------------------------------------- */
+
 static void write_it(struct store_lead *lead, struct store_serving *o, const struct store_register *have,
                      struct store_verdict *v)
 {
@@ -192,6 +238,10 @@ static void write_it(struct store_lead *lead, struct store_serving *o, const str
 
 void store_serve_go(struct store_lead *lead, struct store_serving *o)
 {
+    if (o->order.op == STORE_OP_LIST) {
+        go_list(lead, o);
+        return;
+    }
     struct store_register *have = store_table_find(&lead->shard->acceptor.table, &o->order.name);
     bool passes = STORE_MUTANT(READS_IN_FLIGHT) && is_read(o);
     if (have != NULL && have->under_way != NULL && !passes) {
@@ -235,7 +285,9 @@ static struct store_serving *keep(struct store *s, const struct store_ask *ask, 
         return NULL;
     }
     *kept = (struct store_serving){.store = s, .call = call, .order = *o};
-    memcpy(kept->bytes, o->name.bytes, o->name.length);
+    if (o->name.length > 0) {
+        memcpy(kept->bytes, o->name.bytes, o->name.length);
+    }
     if (o->value_length > 0) {
         memcpy(kept->bytes + o->name.length, o->value, o->value_length);
     }

@@ -6,6 +6,7 @@
 #ifndef SERVICES_STORE_SERVE_H
 #define SERVICES_STORE_SERVE_H
 
+#include "services/store/held/page.h"
 #include "services/store/held/verdict.h"
 #include "services/store/lead.h"
 
@@ -14,6 +15,7 @@ struct store_serving {
     struct store *store;
     uint32_t call;            /* the right to answer */
     bool confirmed;           /* a majority has confirmed the leader since it came */
+    struct store_page *page;  /* of a list: what has been read so far; NULL: nothing */
     struct store_order order; /* its bytes are behind this struct */
     uint8_t bytes[];
 };

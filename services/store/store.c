@@ -74,6 +74,11 @@ static int api_run(cw_svc *svc, const cw_store_request *request, cw_store_done d
     return request != NULL && done != NULL ? store_asker_do(cw_state(svc), request, done, arg) : -EINVAL;
 }
 
+static int api_list(cw_svc *svc, const cw_store_list *list, cw_store_list_done done, void *arg)
+{
+    return list != NULL && done != NULL ? store_lister_do(cw_state(svc), list, done, arg) : -EINVAL;
+}
+
 /* ---- Opening and closing ----------------------------------------------------------------------------------------- */
 
 static uint64_t draw(cw_svc *svc)
@@ -139,7 +144,7 @@ static void on_close(cw_svc *svc, void *state)
     store_durable_close(s);
 }
 
-static const cw_store_api api = {.size = sizeof api, .run = api_run};
+static const cw_store_api api = {.size = sizeof api, .run = api_run, .list = api_list};
 
 const cw_service store_service = {
     CW_SERVICE_INIT,

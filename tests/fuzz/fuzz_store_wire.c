@@ -19,8 +19,12 @@ static void try_clients(const uint8_t *bytes, size_t size, uint8_t *again)
     struct store_ask ask;
     struct store_answer answer;
     if (store_ask_decode(bytes, size, &ask)) {
-        hold(store_ask_size(&ask) == size && ask.order.name.length >= 1 && ask.order.name.length <= CW_STORE_NAME_MAX &&
-             ask.order.value_length <= CW_STORE_VALUE_MAX);
+        const struct store_order *o = &ask.order;
+        bool lists = o->op == STORE_OP_LIST;
+        hold(store_ask_size(&ask) == size && (lists || o->name.length >= 1) && o->name.length <= CW_STORE_NAME_MAX &&
+             o->value_length <= CW_STORE_VALUE_MAX);
+        hold(!lists ||
+             (o->most >= 1 && o->most <= STORE_LIST_MOST && o->name.length + o->value_length <= CW_STORE_NAME_MAX));
         store_ask_encode(&ask, again);
         hold(memcmp(again, bytes, size) == 0);
     }
@@ -29,6 +33,16 @@ static void try_clients(const uint8_t *bytes, size_t size, uint8_t *again)
         store_answer_encode(&answer, again);
         hold(memcmp(again, bytes, size) == 0);
     }
+}
+
+static void try_names(const uint8_t *bytes, size_t size)
+{
+    struct store_named n;
+    size_t at = 0;
+    while (at < size && store_named_next(bytes, size, &at, &n)) {
+        hold(n.name.bytes >= bytes && n.name.bytes + n.name.length <= bytes + size && n.name.length >= 1);
+    }
+    hold(at <= size);
 }
 
 static void try_register(const uint8_t *bytes, size_t size, uint8_t *again)
@@ -99,6 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (bytes != NULL && again != NULL && size > 0) {
         memcpy(bytes, data, size);
         try_clients(bytes, size, again);
+        try_names(bytes, size);
         try_register(bytes, size, again);
         try_members(bytes, size, again);
         try_operators(bytes, size, again);

@@ -34,6 +34,7 @@ class Store(ctl_kit.Case):
         self.refused("store create memory", "there is a store already: 'memory'", code=2)
         self.values()
         self.any_bytes()
+        self.lists()
         self.mistakes()
         self.seen()
 
@@ -68,6 +69,24 @@ class Store(ctl_kit.Case):
         with open(path, "wb") as out:
             out.write(b"x" * 6145)
         self.refused(f"store put large --file {path}", "at most 6 KiB", code=1)
+
+    def lists(self):
+        for i in range(5):
+            self.version(f"--server {i % 3},0,1 store put config/{i} {'v' * (i + 1)}")
+        self.version("store put {t}one 1")
+        self.version("store delete config/3")
+        rows = self.rows("--server 2,2,1 store list config/")
+        self.assertEqual([(row["name"], row["bytes"]) for row in rows],
+                         [("config/0", 1), ("config/1", 2), ("config/2", 3), ("config/4", 5)])
+        self.assertEqual(rows[1]["version"], self.rows("store head config/1")[0]["version"])
+        rows = self.rows("store list config/ --after config/0 --most 2")
+        self.assertEqual([row["name"] for row in rows], ["config/1", "config/2"])
+        self.assertEqual([row["name"] for row in self.rows("store list {t}")], ["{t}one"])
+        self.assertEqual(self.cwctl("store list nothing"), "")
+        self.assertIn("bytes", [row["name"] for row in self.rows("store list")])
+        self.assertEqual([row["name"] for row in self.rows("store list --job 5001")], ["a"])
+        self.refused("store list config/ --after a", "it begins with the prefix", code=2)
+        self.refused("store list a --most 0", "--most", code=2)
 
     def mistakes(self):
         self.refused("store put a", "one of them", code=2)

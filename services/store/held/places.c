@@ -46,6 +46,23 @@ uint32_t store_places_shard(const struct torus *t, const cw_key *key)
     return key_home(t, route) * STORE_SHARDS_PER_SERVER + owner_index(t, route);
 }
 
+bool store_places_prefix(const struct torus *t, const struct store_name *prefix, uint32_t *shard)
+{
+    size_t length;
+    if (tag_of(prefix, &length) == NULL) {
+        return false;
+    }
+    cw_key key = store_places_key(prefix);
+    *shard = store_places_shard(t, &key);
+    return true;
+}
+
+uint32_t store_order_shard(const struct torus *t, const struct store_order *o)
+{
+    cw_key key = o->op != STORE_OP_LIST ? store_places_key(&o->name) : (cw_key){.b = {0}};
+    return o->op == STORE_OP_LIST ? o->shard : store_places_shard(t, &key);
+}
+
 cw_server store_places_home(uint32_t shard)
 {
     return shard / STORE_SHARDS_PER_SERVER;

@@ -10,7 +10,7 @@
 #define SERVICES_STORE_HELD_PLACES_H
 
 #include "keyspace/torus.h"
-#include "services/store/held/table.h"
+#include "services/store/held/verdict.h"
 
 /* CANDIDATES: where an asker looks for members; others have to name those that are farther down the sequence. */
 enum { STORE_CANDIDATES = 12, STORE_COPIES_LEAST = 3, STORE_COPIES_MOST = 4, STORE_SHARDS_PER_SERVER = 48 };
@@ -28,6 +28,10 @@ uint32_t store_places_shard(const struct torus *t, const cw_key *key);
  * torus of fewer servers.
  */
 unsigned store_places_members(const struct torus *t, uint32_t shard, unsigned r, cw_server *out);
+/* All names that begin with the prefix are in this shard. False: they are in any. */
+bool store_places_prefix(const struct torus *t, const struct store_name *prefix, uint32_t *shard);
+/* The shard that an order is about: that of its name, or the one whose names are listed. */
+uint32_t store_order_shard(const struct torus *t, const struct store_order *o);
 cw_server store_places_home(uint32_t shard);
 /* No two servers that are farther apart than this share a shard of r copies; r is at most STORE_COPIES_MOST. */
 unsigned store_places_reach(const struct torus *t, unsigned r);

@@ -13,9 +13,18 @@
 
 #include "services/store/held/table.h"
 
-/* An operation as it comes to the leader. Bytes are borrowed. */
+/* Between servers there is one operation more: the names of one shard. */
+#define STORE_OP_LIST ((cw_store_op)5)
+enum { STORE_LIST_MOST = 1000 }; /* names that one question asks for */
+
+/*
+ * An operation as it comes to the leader. Bytes are borrowed. LIST asks for the names of `shard` that begin with
+ * `name`, which may be empty, in order, at most `most` of them; conditional: only those behind the name that is `name`
+ * and then `value`.
+ */
 struct store_order {
     cw_store_op op;
+    uint32_t shard, most; /* LIST */
     struct store_name name;
     const uint8_t *value;
     size_t value_length;
@@ -24,6 +33,11 @@ struct store_order {
     uint64_t version; /* that it is conditional on */
     uint64_t asker, number, since;
 };
+
+static inline bool store_order_reads(const struct store_order *o)
+{
+    return o->op == CW_STORE_GET || o->op == CW_STORE_HEAD || o->op == STORE_OP_LIST;
+}
 
 enum store_verdict_kind {
     STORE_VERDICT_SAY,   /* the answer, when the members have confirmed the leader: a read, or a refusal */

@@ -9,7 +9,8 @@
 
 /*
  * An ask:    version op bits 0:8 | job:32 | class asker number since if-version:64 each | flags:32 |
- *            name length:16 value length:16 | 0:64 | name | value
+ *            name length:16 value length:16 | 0:32 | name | value; a LIST has its shard where flags are, and how many
+ *            names at most in the place of if-version
  * An answer: version state status carries:8 | server:32 | n:64 | version:64 | flags:32 | length:32 | value
  * A register: ballot:128 n:64 version:64 | flags:32 job:32 | deleted:8 ops:8 name length:16 | value length:32 |
  *            ops times (asker number n version:64 each, status:8) | name | value
@@ -75,15 +76,24 @@ void store_ask_encode(const struct store_ask *ask, uint8_t *out)
     put_be64(out + 16, o->asker);
     put_be64(out + 24, o->number);
     put_be64(out + 32, o->since);
-    put_be64(out + 40, o->version);
-    put_be32(out + 48, o->flags);
+    put_be64(out + 40, o->op == STORE_OP_LIST ? o->most : o->version);
+    put_be32(out + 48, o->op == STORE_OP_LIST ? o->shard : o->flags);
     put_be16(out + 52, (uint16_t)o->name.length);
     put_be16(out + 54, (uint16_t)o->value_length);
     put_bytes(put_bytes(out + STORE_ASK_HEAD, o->name.bytes, o->name.length), o->value, o->value_length);
 }
 
+static bool list_makes_sense(const struct store_order *o)
+{
+    return o->most >= 1 && o->most <= STORE_LIST_MOST && o->name.length + o->value_length <= CW_STORE_NAME_MAX &&
+           (o->conditional ? o->name.length + o->value_length >= 1 : o->value_length == 0);
+}
+
 static bool ask_makes_sense(const struct store_order *o)
 {
+    if (o->op == STORE_OP_LIST) {
+        return list_makes_sense(o);
+    }
     bool puts = o->op == CW_STORE_PUT, writes = puts || o->op == CW_STORE_DELETE;
     return o->op >= CW_STORE_GET && o->op <= CW_STORE_DELETE && name_fits(o->name.length) &&
            o->value_length <= CW_STORE_VALUE_MAX && (puts || (o->value_length == 0 && o->flags == 0)) &&
@@ -106,8 +116,13 @@ bool store_ask_decode(const uint8_t *bytes, size_t size, struct store_ask *out)
     o->asker = reader_be64(&r);
     o->number = reader_be64(&r);
     o->since = reader_be64(&r);
-    o->version = reader_be64(&r);
-    o->flags = reader_be32(&r);
+    uint64_t version_or_most = reader_be64(&r);
+    uint32_t flags_or_shard = reader_be32(&r);
+    bool lists = o->op == STORE_OP_LIST;
+    o->version = lists ? 0 : version_or_most;
+    o->flags = lists ? 0 : flags_or_shard;
+    o->most = !lists ? 0 : version_or_most <= STORE_LIST_MOST ? (uint32_t)version_or_most : 0;
+    o->shard = lists ? flags_or_shard : 0;
     o->name.length = reader_be16(&r);
     o->value_length = reader_be16(&r);
     uint32_t rest = reader_be32(&r);
@@ -155,6 +170,29 @@ bool store_answer_decode(const uint8_t *bytes, size_t size, struct store_answer 
     out->value = out->carries && out->length <= CW_STORE_VALUE_MAX ? reader_take(&r, out->length) : NULL;
     return reader_done(&r) && version == STORE_WIRE_VERSION && carries <= 1 && out->state >= STORE_ANSWER_DONE &&
            out->state <= STORE_ANSWER_MAYBE && out->status < CW_STORE_STATUSES && out->length <= CW_STORE_VALUE_MAX;
+}
+
+size_t store_named_encode(const struct store_register *r, uint8_t *out)
+{
+    put_be64(out, r->version);
+    put_be32(out + 8, r->flags);
+    put_be32(out + 12, r->value_length);
+    put_be16(out + 16, r->name_length);
+    memcpy(out + STORE_NAMED_HEAD, r->bytes, r->name_length);
+    return STORE_NAMED_HEAD + (size_t)r->name_length;
+}
+
+bool store_named_next(const uint8_t *bytes, size_t size, size_t *at, struct store_named *out)
+{
+    struct reader r = reader_of(bytes + *at, size - *at);
+    out->version = reader_be64(&r);
+    out->flags = reader_be32(&r);
+    out->length = reader_be32(&r);
+    out->name.job = 0;
+    out->name.length = reader_be16(&r);
+    out->name.bytes = reader_take(&r, out->name.length);
+    *at = size - reader_left(&r);
+    return reader_ok(&r) && name_fits(out->name.length) && out->length <= CW_STORE_VALUE_MAX;
 }
 
 /* ---- Registers --------------------------------------------------------------------------------------------------- */

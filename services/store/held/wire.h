@@ -42,8 +42,20 @@ struct store_answer {
     uint32_t flags;
     uint32_t length; /* of the value that is there */
     const uint8_t *value;
-    bool carries; /* the value's bytes are in the answer: a GET */
+    bool carries; /* the value's bytes are in the answer: a GET. To LIST: struct store_named, one behind the other, */
+                  /* and flags are 1 when the shard may have names behind them */
 };
+
+/* A name in the answer to LIST, and what is there. Its room is that of the name and STORE_NAMED_HEAD. */
+struct store_named {
+    struct store_name name; /* of the job that asked */
+    uint64_t version;
+    uint32_t flags, length;
+};
+enum { STORE_NAMED_HEAD = 18, STORE_LIST_MORE = 1 };
+size_t store_named_encode(const struct store_register *r, uint8_t *out);
+/* Reads the entry at *at and moves it on. False: there is none behind, or none that can be read. */
+bool store_named_next(const uint8_t *bytes, size_t size, size_t *at, struct store_named *out);
 
 enum { STORE_ASK_HEAD = 60, STORE_ANSWER_HEAD = 32 };
 size_t store_ask_size(const struct store_ask *ask);

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct store_talker_plan store_talker_plan;
 struct store_ledger *store_ledger;
@@ -55,11 +56,148 @@ static void draw(struct talker *t, struct store_entry *e)
     e->wants = e->conditional && cw_random_below(t->svc, 8) != 0 ? t->seen[e->key] : 0;
 }
 
+/* ---- Lists ------------------------------------------------------------------------------------------------------- */
+
+/* A page that is asked for: what it tells of a name is what a head would have told. */
+struct paged {
+    struct talker *talker;
+    int64_t begun;
+    char after[24]; /* "": from the first name on */
+};
+
+size_t store_talker_name(unsigned key, char out[static 24])
+{
+    return (size_t)snprintf(out, 24, "%sname %u", store_talker_plan.tagged ? "{t}" : "", key);
+}
+
+static const cw_store_entry *entry_of(const cw_store_page *page, const char *name, size_t length)
+{
+    for (size_t i = 0; i < page->count; i++) {
+        if (page->entry[i].name_length == length && memcmp(page->entry[i].name, name, length) == 0) {
+            return &page->entry[i];
+        }
+    }
+    return NULL;
+}
+
+static bool is_sorted(const cw_store_page *page)
+{
+    for (size_t i = 1; i < page->count; i++) {
+        const cw_store_entry *a = &page->entry[i - 1], *b = &page->entry[i];
+        size_t shorter = a->name_length < b->name_length ? a->name_length : b->name_length;
+        int order = memcmp(a->name, b->name, shorter);
+        if (order > 0 || (order == 0 && a->name_length >= b->name_length)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The page covers the name: it lies behind where it began, and not behind its last name when there are more. */
+static bool covers(const struct paged *p, const cw_store_page *page, const char *name)
+{
+    if (p->after[0] != '\0' && strcmp(name, p->after) <= 0) {
+        return false;
+    }
+    if (!page->more) {
+        return true;
+    }
+    const cw_store_entry *last = page->count > 0 ? &page->entry[page->count - 1] : NULL;
+    char text[24];
+    if (last == NULL || last->name_length >= sizeof text) {
+        return false;
+    }
+    memcpy(text, last->name, last->name_length);
+    text[last->name_length] = '\0';
+    return strcmp(name, text) <= 0;
+}
+
+static void note_listed(struct paged *p, const cw_store_page *page)
+{
+    struct store_ledger *l = store_ledger;
+    char name[24];
+    for (unsigned key = 0; key < store_talker_plan.keys && l->count < STORE_LEDGER_MOST; key++) {
+        size_t length = store_talker_name(key, name);
+        const cw_store_entry *e = entry_of(page, name, length);
+        if (e == NULL && !covers(p, page, name)) {
+            continue;
+        }
+        l->entry[l->count++] = (struct store_entry){
+            .op = CW_STORE_HEAD,
+            .listed = true,
+            .key = key,
+            .answered = true,
+            .status = e != NULL ? CW_STORE_OK : CW_STORE_NOT_FOUND,
+            .version = e != NULL ? e->version : 0,
+            .begun = p->begun,
+            .ended = now(),
+            .server = cw_server_id(p->talker->svc, cw_self(p->talker->svc)),
+        };
+    }
+}
+
+static bool list(struct talker *t, const void *after, size_t after_length);
+
+static void listed(void *arg, const cw_store_page *page)
+{
+    struct paged *p = arg;
+    store_ledger->ended[page->status]++;
+    store_ledger->silent--;
+    if (page->status == CW_STORE_OK) {
+        store_ledger->lists++;
+        note_listed(p, page);
+        if (!is_sorted(page)) {
+            seeds_fail(store_ledger->wrong, "list", "a page of %zu names is not in order", page->count);
+        }
+    }
+    if (page->more && page->count > 0) {
+        const cw_store_entry *last = &page->entry[page->count - 1];
+        (void)list(p->talker, last->name, last->name_length);
+    }
+    free(p);
+}
+
+/* Asks for a page of a few names. */
+static bool list(struct talker *t, const void *after, size_t after_length)
+{
+    const char *prefix = store_talker_plan.tagged ? "{t}" : "name ";
+    struct paged *p = after_length < sizeof p->after ? calloc(1, sizeof *p) : NULL;
+    if (p == NULL) {
+        return false;
+    }
+    *p = (struct paged){t, now(), ""};
+    if (after_length > 0) {
+        memcpy(p->after, after, after_length);
+    }
+    const cw_store_list l = {CW_STORE_LIST_INIT,
+                             .job = STORE_TALKER_JOB,
+                             .prefix = prefix,
+                             .prefix_length = strlen(prefix),
+                             .after = p->after,
+                             .after_length = after_length,
+                             .limit = 1 + (unsigned)cw_random_below(t->svc, store_talker_plan.keys + 1),
+                             .timeout = store_talker_plan.timeout};
+    store_ledger->silent++;
+    if (t->api->list(t->store, &l, listed, p) < 0) {
+        store_ledger->silent--;
+        store_ledger->refused++;
+        free(p);
+        return false;
+    }
+    return true;
+}
+
+/* ---- Questions --------------------------------------------------------------------------------------------------- */
+
 static void ask(struct talker *t)
 {
     struct store_ledger *l = store_ledger;
     static uint8_t value[CW_STORE_VALUE_MAX];
     char name[24];
+    if (store_talker_plan.lists > 0 && cw_random_below(t->svc, store_talker_plan.lists) == 0) {
+        (void)list(t, NULL, 0);
+        return;
+    }
     struct asked *a = l->count < STORE_LEDGER_MOST ? malloc(sizeof *a) : NULL;
     if (a == NULL) {
         return;
@@ -70,7 +208,7 @@ static void ask(struct talker *t)
     draw(t, e);
     *a = (struct asked){t, e};
     cw_store_request r = {CW_STORE_REQUEST_INIT, .op = e->op, .job = STORE_TALKER_JOB, .name = name};
-    r.name_length = (size_t)snprintf(name, sizeof name, "name %u", e->key);
+    r.name_length = store_talker_name(e->key, name);
     r.timeout = store_talker_plan.timeout;
     r.conditional = e->conditional;
     r.version = e->wants;
@@ -175,7 +313,7 @@ static bool become_read(struct store_event *ev, const struct store_entry *e)
     if (!ok && !(e->answered && e->status == CW_STORE_NOT_FOUND)) {
         return false;
     }
-    ev->kind = ok ? STORE_EVENT_READ : STORE_EVENT_ABSENT;
+    ev->kind = ok ? STORE_EVENT_READ : e->listed ? STORE_EVENT_NOTHING : STORE_EVENT_ABSENT;
     ev->value = ok ? e->value : 0;
     return true;
 }

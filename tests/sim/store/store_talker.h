@@ -13,7 +13,9 @@ enum { STORE_TALKER_JOB = 2002, STORE_TALKER_KEYS = 16, STORE_LEDGER_MOST = 2000
 
 /* A question. Its place in the ledger, from 1 on, is the value that it puts. */
 struct store_entry {
-    cw_store_op op; /* 0: in the end it was not asked */
+    /* 0: in the end it was not asked. Each name that a list was to tell of is an entry of its own, as if of a head. */
+    cw_store_op op;
+    bool listed;
     uint32_t key;
     bool conditional, answered;
     cw_store_status status;
@@ -25,7 +27,7 @@ struct store_entry {
 struct store_ledger {
     char wrong[SEEDS_WRONG_BYTES];
     size_t count;
-    uint64_t ended[CW_STORE_STATUSES], silent, refused;
+    uint64_t ended[CW_STORE_STATUSES], silent, refused, lists; /* lists: pages that were told */
     uint64_t served, unserved, epochs; /* shards that were counted at the end, and changes of their members */
     struct store_entry entry[STORE_LEDGER_MOST];
 };
@@ -38,11 +40,15 @@ struct store_talker_plan {
     unsigned keys;
     unsigned writes; /* how many of 100 questions write */
     unsigned value_most;
+    bool tagged;    /* all names are in one shard */
+    unsigned lists; /* one of so many questions lists names; 0: none does */
     cw_span attempt, tick, patience, slow, hearing, settle, away, timeout; /* of the stores */
     cw_time (*now)(void *context);
     void *context;
 };
 extern struct store_talker_plan store_talker_plan;
+/* Writes name `key` of the plan, and gives its length. */
+size_t store_talker_name(unsigned key, char out[static 24]);
 
 /* Asks at that server's store, from outside an upcall: the name's value, noted like all questions. */
 extern const cw_service store_talker_service;

@@ -2,10 +2,10 @@
 /*
  * test_store_world.c - the store on real nodes in a simulated torus where everything goes wrong: each seed draws a
  * torus and faults (loss, duplication, delay, cuts, partitions, pauses, deaths; in half of the seeds also what
- * goes wrong with disks, store_power.h), makes a store, lets every server put, get, delete and compare on a few names,
- * and checks that the history of each name is linearizable (store_history.h). Afterwards all is well again: every name
- * whose shard has a majority of members left must be served, by any server, and have all its copies again; on disks
- * also after all lost their power.
+ * goes wrong with disks, store_power.h), makes a store, lets every server put, get, delete, compare and list on a
+ * few names, and checks that the history of each name is linearizable (store_history.h). Afterwards all is well again:
+ * every name whose shard has a majority of members left must be served, by any server, and have all its copies again;
+ * on disks also after all lost their power.
  *
  *   test_store_world [--key NUMBER] and the options of seeds.h. Exit code 1: a seed failed.
  */
@@ -27,7 +27,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OTHER_SHARDS = 12, SERVERS_MOST = 27, SPAN_MS = 500, PACKETS = 1 << 20, CREATE_TRIES = 6, LAST_TRIES = 12 };
+enum {
+    OTHER_SHARDS = 12,
+    SERVERS_MOST = 27,
+    FEW_SERVERS = 9,
+    SPAN_MS = 500,
+    PACKETS = 1 << 20,
+    CREATE_TRIES = 6,
+    LAST_TRIES = 12
+};
 
 static const struct book_grant grants[] = {
     {.from = STORE_JOB, .to = STORE_JOB, .port = STORE_PORT_READ, .all_processes = true},
@@ -72,10 +80,15 @@ static void draw(struct world_config *config, uint64_t seed)
         config->dims = small ? (cw_dims){3, 1, 1} : config->dims;
     }
     config->seed = seed;
+    bool few = (unsigned)config->dims.x * config->dims.y * config->dims.z <= FEW_SERVERS;
     store_talker_plan = (struct store_talker_plan){
         .pause_most = CW_US(500 + (int64_t)(m >> 24 & 4095)),
         .keys = keys[m & 3],
         .writes = writes[(m >> 16) % 3],
+        .tagged = seed % 5 == 3,
+        .lists = seed % 5 == 3   ? 6
+                 : seed % 5 == 4 ? (few ? 100 : 800)
+                                 : 0,
         .value_most = m >> 44 & 1 ? 20 : 900,
         .attempt = CW_MS(brisk ? 8 : 60),
         .tick = CW_MS(brisk ? 1 : 6),
@@ -177,7 +190,7 @@ static uint32_t shard_of(struct world *w, unsigned key)
 {
     char text[24];
     struct store_name name = {STORE_TALKER_JOB, (const uint8_t *)text, 0};
-    name.length = (size_t)snprintf(text, sizeof text, "name %u", key);
+    name.length = store_talker_name(key, text);
     cw_key id = store_places_key(&name);
     return store_places_shard(world_torus(w), &id);
 }
@@ -206,7 +219,7 @@ static void last_words(struct world *w, cw_server s, unsigned key)
     char name[24], job[24];
     static struct fake_result r;
     struct node_request_sink sink = {&r, fake_result_row, fake_result_int, fake_result_text, fake_result_done};
-    snprintf(name, sizeof name, "name %u", key);
+    store_talker_name(key, name);
     snprintf(job, sizeof job, "job=%u", STORE_TALKER_JOB);
     words[1] = name;
     words[2] = job;
@@ -346,11 +359,12 @@ static void print_key(int64_t key)
     }
 }
 
-static unsigned long long asked, ended[CW_STORE_STATUSES], empty, served, unserved, epochs;
+static unsigned long long asked, ended[CW_STORE_STATUSES], lists, empty, served, unserved, epochs;
 
 static void add(void)
 {
     asked += store_ledger->count;
+    lists += store_ledger->lists;
     empty += store_ledger->count == 0;
     served += store_ledger->served;
     unserved += store_ledger->unserved;
@@ -394,7 +408,8 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < CW_STORE_STATUSES; i++) {
         printf("%s %llu %s", i > 0 ? "," : "", ended[i], store_status_text((cw_store_status)i));
     }
-    printf("; %llu seeds without a store\n%llu shards counted, %llu without a majority, %llu changes of members\n",
-           empty, served + unserved, unserved, epochs);
+    printf("; %llu pages of lists; %llu seeds without a store\n%llu shards counted, %llu without a majority, %llu "
+           "changes of members\n",
+           lists, empty, served + unserved, unserved, epochs);
     return rc;
 }

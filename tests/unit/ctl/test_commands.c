@@ -65,7 +65,7 @@ START_TEST(values_have_ranges)
             ck_assert_str_eq(commands_refusal(&given), "a time with its unit from 1us to 1h, as 5s or 200ms");
         }
     }
-    ck_assert_uint_eq(bounded, 15); /* each entry is of an option that there is */
+    ck_assert_uint_eq(bounded, 16); /* each entry is of an option that there is */
 }
 END_TEST
 

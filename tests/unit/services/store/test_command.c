@@ -27,6 +27,10 @@ START_TEST(refusals_say_what_is_wrong)
     refused("get a version=1", "no such option");
     refused("get a job=0", "job is a whole number from 1");
     refused("put a !!! form=base64", "no base64");
+    refused("list a after=b", "it begins with the prefix");
+    refused("list a after=! form=base64", "a name of 1 to 1024 bytes in base64");
+    refused("list a limit=1001", "limit is a whole number from 1 to 1000");
+    refused("list a colour=red", "no such option");
     refused("create disk", "there is a store already");
     refused("create tape", "a store is on 'disk' or in 'memory': 'tape'");
     refused("create", "a store is on 'disk'");
@@ -57,6 +61,16 @@ START_TEST(what_is_told)
     ck_assert_int_eq(fake_int(r, 0, "registers"), 1);
     ck_assert_int_eq(fake_int(r, 0, "leading"), 1);
     ck_assert_int_eq(fake_int(r, 0, "member_of"), 3 * STORE_SHARDS_PER_SERVER);
+    store_town_must(net, 1, "put b two", CW_STORE_OK);
+    r = store_town_ask(net, 1, "list");
+    ck_assert_uint_eq(r->rows, 3);
+    ck_assert_str_eq(fake_text(r, 0, "name"), "a");
+    ck_assert_int_eq(fake_int(r, 0, "flags"), 7);
+    ck_assert_int_eq(fake_int(r, 2, "names"), 2);
+    ck_assert_int_eq(fake_int(r, 2, "more"), 0);
+    r = store_town_ask(net, 1, "list a limit=1 form=base64");
+    ck_assert_str_eq(fake_text(r, 0, "base64"), "YQ==");
+    ck_assert_uint_eq(store_town_ask(net, 2, "list b after=b")->rows, 1);
     store_town_close(net);
 }
 END_TEST

@@ -34,6 +34,24 @@ START_TEST(names_of_one_tag_are_together)
 }
 END_TEST
 
+START_TEST(a_prefix_with_a_whole_tag_is_in_one_shard)
+{
+    struct torus t;
+    uint32_t shard;
+    ck_assert_int_eq(torus_init(&t, (cw_dims){3, 3, 3}), 0);
+    const struct store_name no[] = {name(""), name("{"), name("{user"), name("{}"), name("a{user}")};
+    for (unsigned i = 0; i < sizeof no / sizeof *no; i++) {
+        ck_assert(!store_places_prefix(&t, &no[i], &shard));
+    }
+    const struct store_name prefix = name("{user}"), one = name("{user}mail");
+    const struct store_order get = {.op = CW_STORE_GET, .name = one};
+    ck_assert(store_places_prefix(&t, &prefix, &shard));
+    ck_assert_uint_eq(shard, store_order_shard(&t, &get));
+    const struct store_order list = {.op = STORE_OP_LIST, .name = one, .shard = 5};
+    ck_assert_uint_eq(store_order_shard(&t, &list), 5);
+}
+END_TEST
+
 /* The members are the first servers of the key's sequence, and share shards with servers within reach alone. */
 START_TEST(members_of_every_shape)
 {
@@ -64,6 +82,7 @@ END_TEST
 
 static const struct suite_test tests[] = {
     SUITE_TEST(names_of_one_tag_are_together),
+    SUITE_TEST(a_prefix_with_a_whole_tag_is_in_one_shard),
     SUITE_TEST(members_of_every_shape),
 };
 SUITE_MAIN("store places", tests)

@@ -40,6 +40,39 @@ START_TEST(asks)
 }
 END_TEST
 
+START_TEST(lists)
+{
+    struct store_ask out, ask = {.class_id = 9};
+    struct store_named named;
+    size_t at = 0;
+    ask.order = (struct store_order){.op = STORE_OP_LIST, .name = {.job = STORE_JOB}, .shard = 70000, .most = 1000};
+    store_ask_encode(&ask, bytes);
+    ck_assert(store_ask_decode(bytes, store_ask_size(&ask), &out)); /* with no prefix, and behind no name */
+    ck_assert_uint_eq(out.order.shard, 70000);
+    ck_assert_uint_eq(out.order.most, 1000);
+    bytes[47] = 0; /* 768 names */
+    ck_assert(store_ask_decode(bytes, store_ask_size(&ask), &out));
+    bytes[46] = 4; /* 1,024 */
+    ck_assert(!store_ask_decode(bytes, store_ask_size(&ask), &out));
+    ask.order.conditional = true;
+    store_ask_encode(&ask, bytes);
+    ck_assert(!store_ask_decode(bytes, store_ask_size(&ask), &out)); /* behind a name of no bytes */
+    struct store_register *r = store_register_new(&name, 5);
+    r->version = 8;
+    r->flags = 9;
+    size_t size = store_named_encode(r, bytes);
+    ck_assert(store_named_next(bytes, size, &at, &named));
+    ck_assert_uint_eq(at, size);
+    ck_assert_uint_eq(named.version, 8);
+    ck_assert_uint_eq(named.flags, 9);
+    ck_assert_uint_eq(named.length, 5);
+    ck_assert_uint_eq(named.name.length, 4);
+    at = 0;
+    ck_assert(!store_named_next(bytes, size - 1, &at, &named));
+    free(r);
+}
+END_TEST
+
 START_TEST(answers)
 {
     struct store_answer out,
@@ -119,6 +152,7 @@ START_TEST(words)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(asks), SUITE_TEST(answers), SUITE_TEST(registers), SUITE_TEST(items_and_replies), SUITE_TEST(words),
+    SUITE_TEST(asks),  SUITE_TEST(lists), SUITE_TEST(answers), SUITE_TEST(registers), SUITE_TEST(items_and_replies),
+    SUITE_TEST(words),
 };
 SUITE_MAIN("store wire", tests)

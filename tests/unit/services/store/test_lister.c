@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/store/asker.h"
+
+#include "services/store/common.h"
+#include "store_town.h"
+#include "suite.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { NAMES = 20 };
+
+static char told[2000];
+static cw_store_status status;
+static size_t count;
+static unsigned times;
+static bool more;
+
+static void on_done(void *arg, const cw_store_page *page)
+{
+    size_t at = 0;
+    (void)arg;
+    told[0] = '\0';
+    status = page->status;
+    count = page->count;
+    more = page->more;
+    times++;
+    for (size_t i = 0; i < page->count; i++) {
+        at += (size_t)snprintf(told + at, sizeof told - at, "%s%.*s", at > 0 ? " " : "",
+                               (int)page->entry[i].name_length, (const char *)page->entry[i].name);
+    }
+}
+
+/* Lists at server 0 and waits; gives the names with spaces between. */
+static const char *list(struct fake_net *net, const char *prefix, const char *after, unsigned limit)
+{
+    const cw_store_list l = {CW_STORE_LIST_INIT, .job = STORE_JOB,
+                             .prefix = prefix,   .prefix_length = strlen(prefix),
+                             .after = after,     .after_length = strlen(after),
+                             .limit = limit,     .timeout = CW_SEC(2)};
+    times = 0;
+    ck_assert_int_eq(store_lister_do(store_town_of(net, 0), &l, on_done, NULL), 0);
+    ck_assert_uint_eq(times, 0);
+    fake_net_run(net, CW_SEC(3));
+    ck_assert_uint_eq(times, 1);
+    return told;
+}
+
+START_TEST(pages_over_all_shards)
+{
+    struct fake_net *net = store_town_open(3);
+    char line[40], name[16], after[16] = "";
+    ck_assert_str_eq(list(net, "", "", 0), "");
+    ck_assert(!more);
+    for (unsigned i = 0; i < NAMES; i++) {
+        snprintf(line, sizeof line, "put n%02u value%u", i, i);
+        store_town_must(net, i % STORE_TOWN, line, CW_STORE_OK);
+    }
+    store_town_must(net, 0, "put other one", CW_STORE_OK);
+    store_town_must(net, 0, "put n07x one job=5001", CW_STORE_OK);
+    store_town_must(net, 0, "delete n05", CW_STORE_OK);
+    ck_assert_str_eq(list(net, "n0", "", 0), "n00 n01 n02 n03 n04 n06 n07 n08 n09");
+    ck_assert(!more);
+    for (unsigned seen = 0, i = 0; seen < NAMES - 1; i++) {
+        list(net, "n", after, 4);
+        ck_assert_uint_eq(count, seen + 4 <= NAMES - 1 ? 4 : NAMES - 1 - seen);
+        seen += (unsigned)count;
+        ck_assert_int_eq(more, seen < NAMES - 1);
+        snprintf(name, sizeof name, "n%02u", seen > 5 ? seen : seen - 1); /* n05 is not there */
+        ck_assert_str_eq(told + strlen(told) - 3, name);
+        strcpy(after, name);
+        ck_assert_uint_lt(i, NAMES);
+    }
+    ck_assert_str_eq(list(net, "", "n18", 0), "n19 other");
+    store_town_close(net);
+}
+END_TEST
+
+START_TEST(a_tag_asks_one_shard)
+{
+    struct fake_net *net = store_town_open(3);
+    char line[600] = "put {t}", after[600];
+    memset(line + 7, 'x', 400);
+    for (unsigned i = 0; i < 6; i++) { /* more than one packet of names */
+        snprintf(line + 407, sizeof line - 407, "%u v", i);
+        store_town_must(net, 3, line, CW_STORE_OK);
+    }
+    uint64_t before = store_town_of(net, 0)->count[STORE_COUNT_ATTEMPTS];
+    list(net, "{t}", "", 0);
+    ck_assert_uint_eq(count, 6);
+    ck_assert_uint_le(store_town_of(net, 0)->count[STORE_COUNT_ATTEMPTS], before + 8);
+    snprintf(after, sizeof after, "%.404s2", line + 4);
+    after[403] = '2';
+    after[404] = '\0';
+    list(net, "{t}", after, 2);
+    ck_assert_uint_eq(count, 2);
+    ck_assert(more);
+    ck_assert_int_eq(told[strlen(told) - 1], '4');
+    store_town_close(net);
+}
+END_TEST
+
+/* Store rule 34: a part of the names is no list. */
+START_TEST(a_shard_without_a_majority_fails_the_list)
+{
+    struct fake_net *net = store_town_open(3);
+    cw_server member[STORE_COPIES_MOST];
+    store_town_must(net, 0, "put a one", CW_STORE_OK);
+    store_town_members(net, "a", member);
+    for (unsigned m = 0; m < 3; m++) {
+        if (member[m] != 0) {
+            fake_net_down(net, member[m]);
+        }
+    }
+    list(net, "a", "", 0);
+    ck_assert_int_ne(status, CW_STORE_OK);
+    ck_assert_uint_eq(count, 0);
+    ck_assert(!more);
+    ck_assert_uint_eq(store_town_of(net, 0)->listings, 0);
+    store_town_close(net);
+}
+END_TEST
+
+/* Store rule 7: who led without knowing that another does by now lists nothing old. */
+START_TEST(a_deposed_leader_lists_nothing)
+{
+    struct fake_net *net = store_town_open(3);
+    cw_server member[STORE_COPIES_MOST];
+    store_town_must(net, 0, "put {t}a old", CW_STORE_OK);
+    store_town_members(net, "{t}a", member);
+    store_town_hush(member[0], true);
+    struct store_shard *second = store_town_shard(net, member[1], "{t}a");
+    ck_assert_int_eq(store_lead_begin(store_town_of(net, member[1]), second), 0);
+    fake_net_run(net, CW_MS(100));
+    store_town_must(net, member[1], "delete {t}a", CW_STORE_OK);
+    store_town_must(net, member[1], "put {t}b new", CW_STORE_OK);
+    store_town_hush(member[0], false);
+    const struct fake_result *r = store_town_ask(net, member[0], "list {t}");
+    ck_assert_uint_eq(r->rows, 2);
+    ck_assert_str_eq(fake_text(r, 0, "name"), "{t}b");
+    store_town_close(net);
+}
+END_TEST
+
+START_TEST(what_makes_no_sense_is_refused)
+{
+    struct fake_net *net = store_town_open(3);
+    struct store *s = store_town_of(net, 0);
+    cw_store_list l = {CW_STORE_LIST_INIT, .job = STORE_JOB, .prefix = "a", .prefix_length = 1};
+    l.after = "b";
+    l.after_length = 1;
+    ck_assert_int_eq(store_lister_do(s, &l, on_done, NULL), -EINVAL);
+    l.after_length = 0;
+    l.limit = CW_STORE_LIST_MAX + 1;
+    ck_assert_int_eq(store_lister_do(s, &l, on_done, NULL), -EINVAL);
+    l.limit = 0;
+    for (unsigned i = 0; i < STORE_LISTINGS_MOST; i++) {
+        ck_assert_int_eq(store_lister_do(s, &l, on_done, NULL), 0);
+    }
+    ck_assert_int_eq(store_lister_do(s, &l, on_done, NULL), -ENOBUFS);
+    store_town_close(net); /* lists that are under way end */
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(pages_over_all_shards),
+    SUITE_TEST(a_tag_asks_one_shard),
+    SUITE_TEST(a_shard_without_a_majority_fails_the_list),
+    SUITE_TEST(a_deposed_leader_lists_nothing),
+    SUITE_TEST(what_makes_no_sense_is_refused),
+};
+SUITE_MAIN("store lister", tests)

@@ -10,7 +10,7 @@
 
 enum { NAMES = 20 };
 
-static char told[2000];
+static char told[4000];
 static cw_store_status status;
 static size_t count;
 static unsigned times;

@@ -97,12 +97,17 @@ static int threaded_send(struct shim *s, const struct shim_frame *frames, unsign
     return (int)taken;
 }
 
+static bool has_room(const struct threaded *t)
+{
+    return t->spare_count + ring_count(&t->io.out_back) > 0;
+}
+
 static enum shim_wait threaded_wait(struct shim *s, cw_time *until)
 {
     struct threaded *t = threaded_of(s);
     t->wants_room = true;
     io_thread_raise(&t->io.waits);
-    if (threaded_carrier(s) && t->spare_count + ring_count(&t->io.out_back) > 0) {
+    if (threaded_carrier(s) && has_room(t)) {
         *until = clock_now();
         return SHIM_WAIT_TIME;
     }
@@ -122,9 +127,16 @@ static void listen_again(struct threaded *t, unsigned was)
     }
 }
 
+/*
+ * The signal may be about room that we have used since: the thread gives back, looks how much is under way, and tells;
+ * in between we may have taken that, sent, and begun to wait. Then the flag is down though we wait, and is raised again.
+ */
 static void tell_room(struct threaded *t)
 {
-    if (t->wants_room && t->spare_count + ring_count(&t->io.out_back) > 0) {
+    if (t->wants_room && !has_room(t)) {
+        io_thread_raise(&t->io.waits);
+    }
+    if (t->wants_room && has_room(t)) {
         t->wants_room = false;
         if (t->shim.wake != NULL) {
             t->shim.wake(t->shim.wake_context);

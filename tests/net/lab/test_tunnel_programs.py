@@ -3,6 +3,7 @@
 with the rights to do so can put into the device or onto a cable (scapy)."""
 
 import hashlib
+import itertools
 import json
 import os
 import shutil
@@ -15,6 +16,7 @@ from lab_kit import run
 PYTHON = "/usr/bin/python3"
 SOAK = os.environ.get("CUBEWAY_SOAK") == "1"
 MEGABYTES = 1000 if SOAK else 30
+ALL = "3x3x3" if SOAK else "2x2x1"  # where every server has a process, or logs in at every other one
 
 # Puts packets into cw0 as the kernel would: right ones, and ones whose bytes were changed, cut off or added.
 INTO_THE_DEVICE = r"""
@@ -139,13 +141,15 @@ class Programs(lab_kit.Case):
 
     def test_ssh_and_rsync(self):
         """Commands on other servers, and a folder that is copied there."""
-        self.begin("2x2x1", "ssh", "sshd", "ssh-keygen", "rsync")
-        far = ["1,0,0", "1,1,0"]
-        ssh = self.let_in(*far)
-        for server in far:
+        self.begin(ALL, "ssh", "sshd", "ssh-keygen", "rsync")
+        servers = [daemon["server"] for daemon in lab_kit.rows("status")]
+        ssh = self.let_in(*servers)
+        address = {server: json.loads(run("ctl", server, "tunnel", "status", "--json").stdout)["ipv4"]
+                   for server in servers}
+        for near, far in itertools.permutations(servers, 2) if SOAK else (("0,0,0", each) for each in servers):
             # What runs there has the addresses of that server.
-            said = self.shell("0,0,0", f"{ssh} {server.replace(',', '-')}.cube ip -o -4 addr show cw0")
-            self.assertIn(json.loads(run("ctl", server, "tunnel", "status", "--json").stdout)["ipv4"], said)
+            said = self.shell(near, f"{ssh} {far.replace(',', '-')}.cube ip -o -4 addr show cw0")
+            self.assertIn(address[far], said, (near, far))
         os.makedirs(self.path("from"))
         for n in range(20):
             self.write(f"from/{n}", os.urandom(n * 10000))
@@ -183,7 +187,7 @@ class Programs(lab_kit.Case):
             self.assertRegex(said, r"Requests/sec: +[1-9]")
 
     def test_nfs(self):
-        """A file is read by NFS 4: server and client are programs (ganesha, libnfs), no kernel's."""
+        """A file is read and written by NFS 4: server and client are programs (ganesha, libnfs), no kernel's."""
         self.begin("2x2x1", "ganesha.nfsd", "nfs-cp", "nfs-ls")
         data = os.urandom(1 << 20) * MEGABYTES
         shared = self.path("shared")
@@ -191,7 +195,7 @@ class Programs(lab_kit.Case):
         self.write("shared/data", data)
         config = self.write("ganesha.conf", "NFS_CORE_PARAM { Protocols = 4; Enable_NLM = false; "
                             "Enable_RQUOTA = false; }\nNFSv4 { Graceless = true; RecoveryBackend = fs; }\n"
-                            f"EXPORT {{ Export_Id = 1; Path = {shared}; Pseudo = /files; Access_Type = RO; "
+                            f"EXPORT {{ Export_Id = 1; Path = {shared}; Pseudo = /files; Access_Type = RW; "
                             "Squash = No_Root_Squash; SecType = sys; Protocols = 4; Transports = TCP; "
                             "FSAL { Name = VFS; } }\n")
         log = self.path("ganesha.log")
@@ -210,23 +214,26 @@ class Programs(lab_kit.Case):
             raise
         came = self.path("came")
         self.shell("0,0,0", 'nfs-cp "$1" "$2"', url + "/data?version=4", came)
-        with open(came, "rb") as file:
-            self.assertEqual(hashlib.sha256(file.read()).digest(), hashlib.sha256(data).digest())
+        self.shell("0,0,0", 'nfs-cp "$1" "$2"', came, url + "/back?version=4")
+        for path in came, os.path.join(shared, "back"):
+            with open(path, "rb") as file:
+                self.assertEqual(hashlib.sha256(file.read()).digest(), hashlib.sha256(data).digest(), path)
 
     def test_mpi(self):
-        """Processes of one program on four servers add numbers, and exchange a megabyte each with each."""
-        self.begin("2x2x1", "mpirun", "ssh", "sshd", "ssh-keygen")
+        """Processes of one program on all servers add numbers, and exchange a megabyte each with each."""
+        self.begin(ALL, "mpirun", "ssh", "sshd", "ssh-keygen")
         if subprocess.run([PYTHON, "-c", "import mpi4py"], capture_output=True, check=False).returncode != 0:
             self.skipTest("no mpi4py here (package python3-mpi4py)")
-        far = ["0,1,0", "1,0,0", "1,1,0"]
-        ssh = self.let_in(*far)
+        servers = [daemon["server"] for daemon in lab_kit.rows("status")]
+        ssh = self.let_in(*servers[1:])
+        hosts = [f"10.64.{number}.1" for number in range(len(servers))]
         program = self.write("program.py", MPI)
         said = self.shell("0,0,0", "env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 HOME=\"$1\" "
-                          "mpirun -np 4 --host 10.64.0.1,10.64.1.1,10.64.2.1,10.64.3.1 --mca plm_rsh_agent \"$2\" "
+                          f"mpirun -np {len(hosts)} --host {','.join(hosts)} --mca plm_rsh_agent \"$2\" "
                           "--mca btl tcp,self "
                           "--mca pml ob1 --mca btl_tcp_if_include cw0 --mca oob_tcp_if_include cw0 "
                           f"{PYTHON} \"$3\"", self.folder, ssh, program)
-        self.assertEqual(said.split(), ["6", "True"] * 4)
+        self.assertEqual(said.split(), [str(sum(range(len(hosts)))), "True"] * len(hosts))
 
     def alive(self, count):
         """No daemon has ended, and a connection works."""

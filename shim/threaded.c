@@ -129,7 +129,7 @@ static void listen_again(struct threaded *t, unsigned was)
 
 /*
  * The signal may be about room that we have used since: the thread gives back, looks how much is under way, and tells;
- * in between we may have taken that, sent, and begun to wait. Then the flag is down though we wait, and is raised again.
+ * in between we may have taken that, sent, and begun to wait. Then the flag is down though we wait: it is raised again.
  */
 static void tell_room(struct threaded *t)
 {

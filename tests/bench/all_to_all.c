@@ -7,7 +7,8 @@
  * BEGIN is the second of the system's clock at which all connect. BYTES 0: all send as much as they can, and what came
  * from WARM-MS to WARM-MS + MS after BEGIN is counted. Else each connection carries so many bytes, and what counts is
  * when the last of them was here; it gives up MS after BEGIN. Prints one JSON object: the bytes of each connection that
- * came in, the seconds from BEGIN to the last byte, and whether all came. Then it goes on until it is killed.
+ * came in, by the address that it came from, the seconds from BEGIN to the last byte, and whether all came. Then it
+ * goes on until it is killed.
  */
 #define _GNU_SOURCE /* accept4 */
 #include <arpa/inet.h>
@@ -28,7 +29,8 @@ enum { MOST = 600, CHUNK = 1 << 16, EVENTS = 64, WAITING = 1 << 17 };
 
 struct end {
     int fd;
-    bool out; /* ours, to send by */
+    bool out;             /* ours, to send by */
+    struct in_addr other; /* of one that came in */
     uint64_t bytes;
 };
 
@@ -65,7 +67,7 @@ static struct sockaddr_in address_of(const char *text, unsigned port)
     return a;
 }
 
-static void watch(int epoll, int fd, bool out, uint32_t events)
+static struct end *watch(int epoll, int fd, bool out, uint32_t events)
 {
     if (ends == 2 * MOST) {
         fprintf(stderr, "too many connections\n");
@@ -74,6 +76,7 @@ static void watch(int epoll, int fd, bool out, uint32_t events)
     end[ends] = (struct end){.fd = fd, .out = out};
     struct epoll_event e = {.events = events, .data.u32 = ends++};
     must(epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e), "epoll_ctl");
+    return &end[e.data.u32];
 }
 
 static int listen_at(const char *own, unsigned port)
@@ -133,10 +136,12 @@ static void turn(int epoll, int listener, int64_t limit_ns)
     for (int i = 0; i < count; i++) {
         struct end *e = &end[ready[i].data.u32];
         if (e->fd == listener) {
-            int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
+            struct sockaddr_in other;
+            socklen_t length = sizeof other;
+            int fd = accept4(listener, (struct sockaddr *)&other, &length, SOCK_NONBLOCK);
             came += fd >= 0;
             if (fd >= 0) {
-                watch(epoll, fd, false, EPOLLIN);
+                watch(epoll, fd, false, EPOLLIN)->other = other.sin_addr;
             }
         } else if (e->out) {
             send_some(epoll, e);
@@ -168,15 +173,17 @@ int main(int argc, char **argv)
     while (now_ns() < until_ns && (wanted == 0 || whole < others)) {
         turn(epoll, listener, until_ns);
     }
-    printf("{\"received\": [");
+    printf("{\"received\": {");
     const char *between = "";
     for (unsigned i = 1; i < ends; i++) {
         if (!end[i].out) {
-            printf("%s%llu", between, (unsigned long long)end[i].bytes);
+            char other[INET_ADDRSTRLEN];
+            inet_ntop(AF_INET, &end[i].other, other, sizeof other);
+            printf("%s\"%s\": %llu", between, other, (unsigned long long)end[i].bytes);
             between = ", ";
         }
     }
-    printf("], \"connections\": %u, \"whole\": %s, \"seconds\": %.6f}\n", came, whole == others ? "true" : "false",
+    printf("}, \"connections\": %u, \"whole\": %s, \"seconds\": %.6f}\n", came, whole == others ? "true" : "false",
            (double)(last_ns - begin_ns) / 1e9);
     fflush(stdout);
     /* Whoever started all of them ends them: others still measure, or have not got all that is in the sockets here. */

@@ -8,8 +8,9 @@ path    a flow over three paths to a server three hops away, while a server on o
 queue   what stands in queues at a cable of 200 Mb/s that one flow, or eight, keep full: a ping beside them, less a ping
         without
 web     requests a second of wrk with 16 connections, at nginx on a neighbour
-steady  27 servers, a flow from each to each (702), cables of 10 Mb/s: the mean of what a server receives, of the exact
-        bound; and how equal the flows are (Jain's index)
+steady  27 servers, a flow from each to each (702), cables of 10 Mb/s: what all cables carry to its end, of what they
+        can (a flow's rate counts once for each cable of its way, so that near flows do not count for more than they
+        take), the mean of what a server receives, and how equal the flows are (Jain's index)
 fixed   the same flows with a fixed number of bytes each: what the median server received a second, until it had all
 
 The kernel's routes are what a routing daemon with equal costs would make: all shortest ways from each server, one of
@@ -34,7 +35,9 @@ from torus_tunnel import PATIENT, PORT, RATE_MBIT, Server, ping, reach
 
 PARTS = ["trips", "path", "queue", "web", "steady", "fixed"]
 TRIPS_MUST = {1: 20.0, 3: 42.0}  # us, at most
-ALL_MBIT, BOUND = 10, 2.889  # of a cable; what each server can receive at most, of a cable's rate
+# Of a cable; what each server can receive at most, of a cable's rate, if all flows are equal: six cables, and 54 / 26
+# hops on the way to each other server.
+ALL_MBIT, CABLES, BOUND = 10, 6, 6 * 26 / 54
 STEADY_MUST, FIXED_MUST, WEB_MUST = 0.95, 0.85, 0.5
 QUEUE_MBIT, SEGMENT, TARGET_FRAMES, FRAME = 200, 8892, 4, 9038
 WEB_PORT, ALL_PORT = 8088, 5400
@@ -246,7 +249,7 @@ class AllToAll:
             reach(self.lab["0,0,0"], tunnel_address(place, self.dims))
 
     def run(self, mtu, warm_s, seconds, size):
-        """mtu None: by the tunnel. What each server's program said."""
+        """mtu None: by the tunnel. What each server's program said, with "received" as a list of hops and bytes."""
         if mtu not in (None, self.mtu):
             self.network.set_mtu(mtu)
             self.mtu = mtu
@@ -261,11 +264,18 @@ class AllToAll:
                 *(address(far) for far in places if far != place)),
             stdout=subprocess.PIPE, text=True) for place in places]
         try:
-            return [json.loads(one.stdout.readline()) for one in programs]
+            said = [json.loads(one.stdout.readline()) for one in programs]
         finally:
             for one in programs:
                 one.kill()
                 one.communicate()
+        place_of = {address(place): place for place in places}
+        for place, one in zip(places, said):
+            one["received"] = [(self.hops(place_of[far], place), count) for far, count in one["received"].items()]
+        return said
+
+    def hops(self, place, far):
+        return sum(min((b - a) % n, (a - b) % n) for a, b, n in zip(place, far, self.dims))
 
 
 CONTENDERS = [("tunnel", None), ("kernel's routes, MTU 9,000", 9000), ("kernel's routes, MTU 1,500", 1500)]
@@ -279,25 +289,29 @@ def steady():
     with world.lab:
         def once(mtu):
             said = world.run(mtu, warm, seconds, 0)
-            flows = [8 * count / seconds / 1e6 for one in said for count in one["received"]]
+            hops, flows = zip(*((hops, 8 * count / seconds / 1e6) for one in said for hops, count in one["received"]))
+            carried = sum(near * flow for near, flow in zip(hops, flows))
+            by_hops = [statistics.mean(flow for near, flow in zip(hops, flows) if near == n) for n in sorted(set(hops))]
             return {"mbit": sum(flows) / len(said), "least": min(flows), "most": max(flows),
+                    "cables": carried / (ALL_MBIT * CABLES * len(said)), "by": by_hops,
                     "jain": sum(flows) ** 2 / len(flows) / sum(flow * flow for flow in flows)}
 
         results = rounds(*(lambda m=mtu: once(m) for _, mtu in CONTENDERS))
-        bound = BOUND * ALL_MBIT if not torus_kit.OPTIONS.smoke else float("nan")
-        kernel = max(median(result, "mbit") for result in results[1:])
+        kernel = max(median(result, "cables") for result in results[1:])
         fair = max(median(result, "jain") for result in results[1:])
         title(f"{len(world.lab.servers)} servers, a flow from each to each, cables of {ALL_MBIT} Mb/s: what a server "
               f"receives, {warm} to {warm + seconds} s after all began")
         rows = []
         for (name, mtu), result in zip(CONTENDERS, results):
-            mbit, jain = median(result, "mbit"), median(result, "jain")
+            cabled, jain = median(result, "cables"), median(result, "jain")
             ours = mtu is None
-            rows.append([name, mbit, *judged(mbit / bound, STEADY_MUST if ours else None, True),
-                         mbit / kernel, jain, *judged(jain / fair, 1.0 if ours else None, True),
-                         median(result, "least"), median(result, "most")])
-        table(["", "Mb/s", "of the bound", "must", "", "of the kernel's better", "Jain's", "of the kernel's", "must",
-               "", "least flow", "most"], rows)
+            by_hops = [statistics.median(one["by"][n] for one in result) for n in range(len(result[0]["by"]))]
+            rows.append([name, median(result, "mbit"), *judged(cabled, STEADY_MUST if ours else None, True),
+                         *judged(cabled / kernel, 1.0 if ours else None, True),
+                         jain, *judged(jain / fair, 1.0 if ours else None, True), median(result, "least"),
+                         median(result, "most"), " / ".join(f"{flow:.2f}" for flow in by_hops)])
+        table(["", "Mb/s", "of all cables", "must", "", "of the kernel's better", "must", "", "Jain's",
+               "of the kernel's", "must", "", "least flow", "most", "mean by hops"], rows)
 
 
 def fixed():
@@ -307,7 +321,7 @@ def fixed():
         def once(mtu):
             said = world.run(mtu, 0, limit, size)
             whole = [one for one in said if one["whole"]]
-            rates = [8 * sum(one["received"]) / max(one["seconds"], 1) / 1e6 for one in said]
+            rates = [8 * sum(count for _, count in one["received"]) / max(one["seconds"], 1) / 1e6 for one in said]
             return {"mbit": statistics.median(rates), "least": min(rates), "whole": len(whole)}
 
         results = rounds(*(lambda m=mtu: once(m) for _, mtu in CONTENDERS))

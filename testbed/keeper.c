@@ -5,6 +5,7 @@
 #include "testbed/builds.h"
 #include "testbed/conf.h"
 #include "testbed/grants.h"
+#include "testbed/hold.h"
 #include "testbed/peer.h"
 #include "testbed/rotate.h"
 #include "testbed/uplink.h"
@@ -339,6 +340,7 @@ static unsigned living(const struct keeper *k)
 static void finish(struct keeper *k)
 {
     cw_time until = cw_time_add(peer_clock(), grace);
+    hold_say_end(&k->lab);
     for (cw_server s = 0; s < k->daemons && k->crew != NULL; s++) {
         (void)crew_terminate(&k->crew[s]);
     }

@@ -274,11 +274,16 @@ static int make_data(const struct lab *lab)
     return mkdir(lab->data, 0700) < 0 ? -errno : check_owner(lab->data);
 }
 
-int lab_make_folder(const struct lab *lab)
+int lab_make_root(const struct lab *lab)
 {
     char path[LAB_PATH];
     int rc = make_above(lab->folder, 0755);
-    rc = rc < 0 ? rc : lab_root(path); /* checked again: another user may have made the folder meanwhile */
+    return rc < 0 ? rc : lab_root(path); /* checked again: another user may have made the folder meanwhile */
+}
+
+int lab_make_folder(const struct lab *lab)
+{
+    int rc = lab_make_root(lab);
     rc = rc < 0 ? rc : mkdir(lab->folder, 0700) < 0 ? -errno : 0;
     return rc < 0 ? rc : make_data(lab);
 }
@@ -298,19 +303,25 @@ static void longer(cw_span *span, uint64_t by)
     span->ns *= (int64_t)by;
 }
 
-void lab_set_timers(struct lab *lab, bool fast, uint64_t scale)
+void lab_stretch_timers(struct lab *lab, uint64_t by)
 {
     struct ls_timers *t = &lab->timers;
-    *t = fast ? ls_timers_fast() : ls_timers_default();
+    lab->scale *= by;
+    longer(&t->hello, by);
+    longer(&t->dead, by);
+    longer(&t->hold, by);
+    longer(&t->flood_bound, by);
+    longer(&t->retry, by);
+    longer(&t->pending_limit, by);
+    longer(&t->pace, by);
+}
+
+void lab_set_timers(struct lab *lab, bool fast, uint64_t scale)
+{
+    lab->timers = fast ? ls_timers_fast() : ls_timers_default();
     lab->fast = fast;
-    lab->scale = scale;
-    longer(&t->hello, scale);
-    longer(&t->dead, scale);
-    longer(&t->hold, scale);
-    longer(&t->flood_bound, scale);
-    longer(&t->retry, scale);
-    longer(&t->pending_limit, scale);
-    longer(&t->pace, scale);
+    lab->scale = 1;
+    lab_stretch_timers(lab, scale);
 }
 
 /* ---- lab.json ---------------------------------------------------------------------------------------------------- */

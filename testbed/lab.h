@@ -6,6 +6,8 @@
  *                                      CWLAB_DIR is set, anybody's is $CWLAB_DIR/NAME/
  *         lab.json                     what was asked for, and the keeper's process
  *         keeper.sock                  the keeper's socket: the lab lives while it answers there
+ *         keeper.log                   what the keeper had to say
+ *         ending                       there is one from when the keeper begins to end the lab
  *         X,Y,Z.conf .sock             of the server's daemon (driver process: all.conf, all.sock)
  *         operator.key .pub, jobs.conf see grants.h
  *     DATA/
@@ -80,6 +82,8 @@ struct lab {
 enum { LAB_SCALE_MOST = 10000 };
 /* Sets the lab's timers to `scale` (1 to LAB_SCALE_MOST) times the profile's, except those of damping. */
 void lab_set_timers(struct lab *lab, bool fast, uint64_t scale);
+/* Makes them `by` times as long as they are, and `scale` with them. */
+void lab_stretch_timers(struct lab *lab, uint64_t by);
 /* True when the service is a module's path, false when it is the name of a built-in one. */
 bool lab_service_is_file(const char *service);
 /* True when each server has a device for IP: the service `ip` is among those that were asked for, or a network is. */
@@ -105,6 +109,8 @@ bool lab_in_memory(const char *folder);
 /* Writes the name of the daemon that has the server into out and returns it: "0,1,2", or "all" with driver process. */
 const char *lab_daemon_name(const struct lab *lab, cw_server s, char out[static TORUS_TEXT]);
 
+/* Makes the folders above the lab's own. */
+CW_MUST_CHECK int lab_make_root(const struct lab *lab);
 /* Makes both folders, and those above them. -EEXIST: the first one is there already. */
 CW_MUST_CHECK int lab_make_folder(const struct lab *lab);
 /* Removes both folders with all that is in them; the first one last, so that its end is the end of the lab. */

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* namespaces */
 #include "testbed/launch.h"
 
+#include "testbed/hold.h"
 #include "testbed/keeper.h"
 #include "testbed/peer.h"
 
@@ -151,17 +152,37 @@ _Noreturn static void begin(const struct lab *lab, int lifeline, int numbers)
     _exit(keeper < 0);
 }
 
-static int make_place(const struct lab *lab, bool *cleaned, char *why)
+/* The folder is there already. 0: a dead lab had left it, and it may be removed. */
+static int check_dead(const struct lab *lab, char *why)
 {
-    *cleaned = false;
+    switch (hold_state(lab)) {
+    case HOLD_UP:
+        snprintf(why, LAB_WHY, "lab '%s' is up already: cwlab down --name %s ends it, or give another --name",
+                 lab->name, lab->name);
+        return -EEXIST;
+    case HOLD_COMES:
+        snprintf(why, LAB_WHY,
+                 "a lab '%s' is coming up just now, by another cwlab: wait for it, or give another --name", lab->name);
+        return -EBUSY;
+    case HOLD_ENDS:
+        snprintf(why, LAB_WHY, "lab '%s' is ending just now: cwlab down --name %s waits for its end", lab->name,
+                 lab->name);
+        return -EBUSY;
+    default:
+        return 0;
+    }
+}
+
+/* Gives the hold on the new folder; -errno, and why. */
+static int make_held(const struct lab *lab, bool *cleaned, char *why)
+{
     int rc = lab_make_folder(lab);
     if (rc == -EEXIST) {
-        if (lab_lives(lab)) {
-            snprintf(why, LAB_WHY, "lab '%s' is up already: cwlab down --name %s ends it, or give another --name",
-                     lab->name, lab->name);
+        struct lab dead;
+        rc = check_dead(lab, why);
+        if (rc < 0) {
             return rc;
         }
-        struct lab dead;
         if (lab_load(&dead, lab->name, why) == 0) {
             lab_remove_folder(&dead); /* its data may be elsewhere than ours */
         }
@@ -169,23 +190,49 @@ static int make_place(const struct lab *lab, bool *cleaned, char *why)
         *cleaned = true;
         rc = lab_make_folder(lab);
     }
+    rc = rc < 0 ? rc : hold_take(lab);
     if (rc < 0) {
         snprintf(why, LAB_WHY, "%s: %s", lab->folder, strerror(-rc));
     }
     return rc;
 }
 
+/* Two that want one name take turns: the second one finds the first one's folder held. */
+static int make_place(const struct lab *lab, bool *cleaned, char *why)
+{
+    *cleaned = false;
+    int root = hold_root(lab);
+    if (root < 0) {
+        snprintf(why, LAB_WHY, "%s: %s", lab->folder, strerror(-root));
+        return root;
+    }
+    int rc = make_held(lab, cleaned, why);
+    close(root);
+    return rc;
+}
+
+static void let_go(struct launch *l)
+{
+    if (l->hold >= 0) {
+        close(l->hold);
+    }
+    l->hold = -1;
+}
+
 int launch_begin(struct launch *l, struct lab *lab, bool *cleaned, char why[static LAB_WHY])
 {
     int line[2] = {-1, -1}, numbers[2] = {-1, -1};
-    *l = (struct launch){.lifeline = -1};
+    *l = (struct launch){.lifeline = -1, .hold = -1};
     int rc = make_place(lab, cleaned, why);
     if (rc < 0) {
         return rc;
     }
+    l->hold = rc;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, line) < 0 || pipe2(numbers, O_CLOEXEC) < 0) {
-        snprintf(why, LAB_WHY, "%s", strerror(errno));
-        return -errno;
+        rc = -errno;
+        snprintf(why, LAB_WHY, "%s", strerror(-rc));
+        let_go(l);
+        return rc;
     }
     pid_t between = fork();
     if (between == 0) {
@@ -247,6 +294,7 @@ int launch_wait(struct launch *l, void (*progress)(void *context, unsigned done,
                 progress(context, done, total, what);
             }
         } else if (strcmp(line, "up") == 0) {
+            let_go(l); /* the keeper has it, and answers */
             return 0;
         } else if (strncmp(line, "failed ", 7) == 0) {
             snprintf(why, LAB_WHY, "%.300s", line + 7);
@@ -269,6 +317,7 @@ void launch_close(struct launch *l, const struct lab *lab)
     }
     close(l->lifeline);
     l->lifeline = -1;
+    let_go(l);
     /* The keeper removes the folder last. Its process may stay as a zombie until its parent has reaped it. */
     bool there = lab->keeper > 0;
     for (int i = 0; i < ROUNDS && there; i++) {
@@ -278,7 +327,7 @@ void launch_close(struct launch *l, const struct lab *lab)
     if (there) {
         (void)kill(lab->keeper, SIGKILL);
     }
-    if (access(lab->folder, F_OK) == 0 && !lab_lives(lab)) {
-        lab_remove_folder(lab);
+    if (access(lab->folder, F_OK) == 0) { /* by now it may be another one's, who makes a lab of this name */
+        (void)hold_clear(lab);
     }
 }

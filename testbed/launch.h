@@ -10,6 +10,7 @@
 
 struct launch {
     int lifeline; /* to the keeper: the lab ends when this is closed, unless launch_let_go() was called */
+    int hold;     /* on the lab's folder, until the keeper has it for itself alone (hold.h); -1: none */
     char bytes[1024];
     size_t used;
 };
@@ -20,7 +21,8 @@ struct launch {
 CW_MUST_CHECK int launch_allowed(char why[static LAB_WHY]);
 /*
  * Makes the lab's folder and starts its keeper, which gets a copy of the lab; sets lab->keeper. Files left by a dead
- * lab of that name are removed, and *cleaned is then true. -EEXIST: a lab of that name is running.
+ * lab of that name are removed, and *cleaned is then true. -EEXIST: a lab of that name is running; -EBUSY: one is
+ * coming up, or ending.
  */
 CW_MUST_CHECK int launch_begin(struct launch *l, struct lab *lab, bool *cleaned, char why[static LAB_WHY]);
 /* Waits until all is built and every daemon has begun. -errno, and why: the lab has failed and is gone. */

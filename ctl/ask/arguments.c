@@ -69,6 +69,7 @@ size_t arguments_table(const struct arguments_option *options, struct arguments 
     for (const struct arguments_option *o = options; o->name != NULL; o++) {
         CHECK(count < ARGUMENTS_TABLE);
         traits[count].most = o->kind == ARGUMENTS_NUMBER ? INT64_MAX : 0;
+        traits[count].list = o->list;
         table[count++] = given_option(o, NULL);
     }
     return count;

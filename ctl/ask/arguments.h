@@ -20,7 +20,7 @@ struct arguments_option {
     enum arguments_kind kind;
     /* The member of the request's options that gets the value (a span in microseconds); NULL: it stays in cwctl. */
     const char *member;
-    /* May be given again: all values count. Otherwise the last one does. */
+    /* May be given again: all values count. */
     bool list;
     const char *value; /* what help calls the value */
     const char *help;

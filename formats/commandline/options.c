@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { COLUMN = 24, DEFAULT_SHOWN = 60 };
+enum { COLUMN = 24, DEFAULT_SHOWN = 60, OPTIONS_MOST = 128 };
 
 /* ---- One option -------------------------------------------------------------------------------------------------- */
 
@@ -92,6 +92,7 @@ struct reading {
     char *const *argv;
     int at; /* the word at hand */
     FILE *errors;
+    bool given[OPTIONS_MOST]; /* options with a value that were typed already */
 };
 
 static const struct option *find(const struct options *of, const char *name, size_t length)
@@ -177,6 +178,21 @@ static const char *next_value(struct reading *r, const struct option *o)
     return next;
 }
 
+/*
+ * Which of two values was meant nobody can tell, and to take one of them silently may end the wrong lab. What another
+ * program has put before the words that were typed may be said otherwise by them.
+ */
+static bool is_second(struct reading *r, const struct option *o)
+{
+    bool *given = &r->given[o - r->of->option];
+    if (o->kind == OPTION_LIST || traits_of(r->of, o)->list || r->at <= r->of->typed_for) {
+        return false;
+    }
+    bool second = *given;
+    *given = true;
+    return second;
+}
+
 /* The option at hand, which was written as `shown`; value: what stood in the same word, or NULL. */
 static int take_option(struct reading *r, const struct option *o, const char *shown, const char *value)
 {
@@ -188,6 +204,10 @@ static int take_option(struct reading *r, const struct option *o, const char *sh
         }
         *(bool *)o->value = true;
         return of->given != NULL ? of->given(of->context, o, NULL) : 0;
+    }
+    if (is_second(r, o)) {
+        fprintf(r->errors, "%s: %s is given twice, and can have one value\n", of->program, shown);
+        return -EINVAL;
     }
     value = value != NULL ? value : next_value(r, o);
     if (value == NULL && !traits_of(of, o)->bare) {
@@ -283,6 +303,7 @@ int options_read(const struct options *options, int argc, char *const argv[], st
     struct reading r = {.of = options, .argc = argc, .argv = argv, .errors = errors};
     bool ended = false;
     int rc = 0;
+    CHECK(options->count <= OPTIONS_MOST);
     if (words != NULL) {
         words->count = 0;
     }

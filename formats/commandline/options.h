@@ -7,7 +7,7 @@
  *     "--" ends the options
  *
  * An unknown option is a mistake, which names the nearest known option if one is near; so is a value that cannot be
- * read, with what was expected. Nothing is kept between calls.
+ * read, with what was expected, and a second value for an option that has one. Nothing is kept between calls.
  */
 #ifndef COMMANDLINE_OPTIONS_H
 #define COMMANDLINE_OPTIONS_H
@@ -51,6 +51,7 @@ struct option {
 struct option_traits {
     char letter;          /* 'h': "-h" is a second name; '\0': none */
     bool bare;            /* its value may be missing; the next word is the value only when it looks like a number */
+    bool list;            /* may be given again, and given() is told of each; an OPTION_LIST always may */
     uint64_t least, most; /* of the value, as a setting's (setting/setting.h); most 0: as the kind has it */
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "testbed/cwlab/command.h"
+#include "testbed/hold.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -77,9 +78,28 @@ static enum ending await_end(const struct lab *lab, bool quiet)
     return ENDED;
 }
 
+/* A keeper that closes the connection without an answer is ending the lab already, for its `cwlab up` has ended. */
+static int order_end(const struct program_command *self, const struct lab *lab)
+{
+    char path[LAB_PATH], why[PEER_WHY];
+    struct peer p;
+    if (hold_state(lab) == HOLD_ENDS) {
+        return EXIT_FINE;
+    }
+    int rc = peer_open(&p, lab_path(lab, "keeper", ".sock", path));
+    if (rc == 0) {
+        rc = peer_ask(&p, peer_request("down", 0, NULL), patience, NULL, NULL, why);
+        peer_close(&p);
+    } else {
+        snprintf(why, sizeof why, "its keeper does not answer");
+    }
+    return rc >= 0 || rc == -ECONNRESET || rc == -EPIPE ? EXIT_FINE
+                                                        : program_refuse(self, "lab '%s': %s", lab->name, why);
+}
+
 static int end_one(const struct program_command *self, const struct lab *lab, const struct ways *ways)
 {
-    int code = command_keeper(self, lab, "down", 0, NULL, NULL, NULL);
+    int code = order_end(self, lab);
     enum ending ending = code == EXIT_FINE ? await_end(lab, ways->quiet || ways->json) : ENDED;
     if (ending == FILES_STAY) {
         return program_refuse(self,
@@ -130,7 +150,7 @@ static void count_each(void *context, const char *name)
     struct all *all = context;
     struct lab lab;
     char why[LAB_WHY];
-    all->living += lab_load(&lab, name, why) == 0 && lab_lives(&lab);
+    all->living += lab_load(&lab, name, why) == 0 && hold_state(&lab) != HOLD_DEAD;
 }
 
 static void end_each(void *context, const char *name)
@@ -141,8 +161,7 @@ static void end_each(void *context, const char *name)
     if (lab_load(&lab, name, why) < 0) {
         return;
     }
-    if (!lab_lives(&lab)) {
-        lab_remove_folder(&lab);
+    if (hold_clear(&lab)) {
         fprintf(stderr, "cwlab down: removed what dead lab '%s' had left\n", name);
         return;
     }
@@ -170,6 +189,9 @@ static int run(const struct program_command *self, int argc, char **argv)
     if (code != PROGRAM_GO) {
         return code;
     }
+    if (everything && name != NULL) {
+        return program_refuse(self, "--all ends every lab, and --name %s only that one: give one of the two", name);
+    }
     if (everything) {
         struct all all = {.self = self, .ways = &ways, .code = EXIT_FINE};
         lab_each(count_each, &all);
@@ -182,6 +204,10 @@ static int run(const struct program_command *self, int argc, char **argv)
     }
     if (name == NULL && code == PROGRAM_GO) {
         name = command_default_name() != NULL ? command_default_name() : LAB_DEFAULT;
+    }
+    char why[LAB_WHY];
+    if (lab_load(&lab, name, why) == 0 && hold_state(&lab) == HOLD_ENDS) {
+        return end_one(self, &lab, &ways);
     }
     code = command_lab(self, name, &lab);
     return code != PROGRAM_GO ? code : end_one(self, &lab, &ways);

@@ -19,6 +19,7 @@ enum { SIMULATED_BYTES = 256 * 1024 };
 
 struct wish {
     const char *driver, *shim, *file;
+    uint64_t scale;
     bool json, alone, unshaped, hasty;
 };
 
@@ -36,6 +37,10 @@ static int plan_lab(const struct program_command *self, const struct wish *wish,
             "cwlab run: timers are the default ones, not the scenario's: processes of one machine are kept waiting for "
             "longer than those allow (--hasty takes them)\n");
     }
+    if (wish->scale < 1 || wish->scale > SCALE_MOST) {
+        return program_refuse(self, "--scale %lu: expected 1 to %d", (unsigned long)wish->scale, SCALE_MOST);
+    }
+    lab_stretch_timers(lab, wish->scale);
     lab->bits_per_second = wish->unshaped ? 0 : s->config.wire.bits_per_second;
     snprintf(name, sizeof name, "run-%d", (int)getpid());
     if (torus_init(&lab->torus, s->config.dims) < 0 || lab_place(lab, name, why) < 0) {
@@ -115,7 +120,7 @@ static struct message *simulate(const char *file)
 
 /*
  * Returns the share of time for which the daemons waited for a processor. aloud: also says why the lab is not as it
- * should be.
+ * should be. It goes next in any case, and its logs with it.
  */
 static double tell_why(const struct lab *lab, bool aloud)
 {
@@ -124,6 +129,8 @@ static double tell_why(const struct lab *lab, bool aloud)
         return 0;
     }
     if (aloud) {
+        e.goes = true;
+        e.again = "cwlab run SCENARIO";
         explain_tell(&e, lab, stderr);
     }
     return e.waited;
@@ -145,6 +152,7 @@ static int run_on(const struct program_command *self, const struct wish *wish, c
         program_refuse(self, "the lab does not come up: %s", rc < 0 ? why : "not all servers know each other");
         tell_why(lab, true);
         launch_close(&l, lab);
+        fprintf(stderr, "The lab has been taken down, and its logs with it; cwlab up --no-wait makes one that stays\n");
         return EXIT_USAGE;
     }
     struct report *r = report_open("run");
@@ -172,7 +180,7 @@ static int run_on(const struct program_command *self, const struct wish *wish, c
         fprintf(stderr, "cwlab run: not fine; daemons waited %.0f %% of their time for a processor%s\n", waited * 100,
                 waited >= 0.05
                     ? ": what servers are late with may be the machine's fault; try again when it is idle, or with "
-                      "--unshaped"
+                      "--unshaped or --scale"
                     : "");
     }
     return program_print(self, r, wish->json, fine ? EXIT_FINE : EXIT_BROKEN);
@@ -180,7 +188,7 @@ static int run_on(const struct program_command *self, const struct wish *wish, c
 
 static int run(const struct program_command *self, int argc, char **argv)
 {
-    struct wish wish = {.driver = "netns", .shim = "raw"};
+    struct wish wish = {.driver = "netns", .shim = "raw", .scale = 1};
     const struct option option[] = {
         {"driver", OPTION_TEXT, &wish.driver, "netns|process", "a namespace for each server, or all in one process",
          false},
@@ -189,6 +197,7 @@ static int run(const struct program_command *self, int argc, char **argv)
          false},
         {"hasty", OPTION_FLAG, &wish.hasty, NULL,
          "the scenario's timers, also when they are faster than the default ones", false},
+        {"scale", OPTION_COUNT, &wish.scale, "N", "timers so many times as long, on a machine with other work", false},
         {"alone", OPTION_FLAG, &wish.alone, NULL, "do not compare with the simulator", false},
         {"json", OPTION_FLAG, &wish.json, NULL, "print JSON: one object a line", false},
     };

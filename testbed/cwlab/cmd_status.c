@@ -3,6 +3,7 @@
 #include "testbed/cwlab/converge.h"
 #include "testbed/cwlab/explain.h"
 #include "testbed/cwlab/scale.h"
+#include "testbed/hold.h"
 
 #include "base/quantity.h"
 
@@ -479,12 +480,14 @@ static void list_one(void *context, const char *name)
     struct report *r = report_open(NULL);
     struct lab lab;
     char why[LAB_WHY], dims[QUANTITY_TEXT];
+    static const char *const states[] = {
+        [HOLD_UP] = "up", [HOLD_COMES] = "coming up", [HOLD_ENDS] = "ending", [HOLD_DEAD] = "dead"};
+    bool readable = lab_load(&lab, name, why) == 0;
+    enum hold_state state = hold_state(&lab);
     report_text(r, "lab", name);
-    if (lab_load(&lab, name, why) < 0) {
-        report_text(r, "state", "unreadable");
-    } else {
+    report_text(r, "state", readable || state != HOLD_DEAD ? states[state] : "unreadable");
+    if (readable) {
         quantity_dims_format(torus_dims(&lab.torus), dims);
-        report_text(r, "state", lab_lives(&lab) ? "up" : "dead");
         report_text(r, "dims", dims);
         report_text(r, "driver", lab_driver_name(lab.driver));
         report_integer(r, "keeper", lab.keeper);
@@ -515,8 +518,10 @@ const struct program_command command_list = {
     .name = "list",
     .summary = "the labs of this user, and what dead ones have left",
     .words = "[--json]",
-    .text = "A lab is dead when its keeper was killed: everything went with it but a folder of logs, which the next\n"
-            "cwlab up of that name removes, or cwlab down --all.",
+    .text =
+        "A lab is dead when its keeper was killed: everything went with it but a folder of logs, which the next\n"
+        "cwlab up of that name removes, or cwlab down --all. One that is coming up has no keeper that answers yet;\n"
+        "one that is ending was told to (cwlab down, or the end of the cwlab up that made it).",
     .example = "  cwlab list",
     .run = list,
 };

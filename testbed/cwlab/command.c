@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "testbed/cwlab/command.h"
 #include "testbed/cwlab/cmd_complete.h"
+#include "testbed/hold.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -126,12 +127,20 @@ int command_lab(const struct program_command *c, const char *name, struct lab *l
         program_refuse(c, "%s", why);
         return EXIT_NO_LAB;
     }
-    if (!lab_lives(lab)) {
+    switch (hold_state(lab)) {
+    case HOLD_UP:
+        return PROGRAM_GO;
+    case HOLD_COMES:
+        program_refuse(c, "lab '%s' is coming up, and its keeper does not answer yet", name);
+        break;
+    case HOLD_ENDS:
+        program_refuse(c, "lab '%s' is ending: cwlab down --name %s waits for its end", name, name);
+        break;
+    default:
         program_refuse(c, "lab '%s' is dead: its keeper was killed, and all went with it (the next cwlab up cleans up)",
                        name);
-        return EXIT_NO_LAB;
     }
-    return PROGRAM_GO;
+    return EXIT_NO_LAB;
 }
 
 int command_read_server(const struct program_command *c, const struct lab *lab, const char *word, cw_server *out)

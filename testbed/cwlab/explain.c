@@ -196,7 +196,8 @@ static void tell_starved(const struct explain *e, const struct lab *lab, FILE *o
 {
     char longer[LAB_NAME + 64];
     if (e->goes || lab->driver == LAB_PROCESS) {
-        snprintf(longer, sizeof longer, "cwlab up --scale %lu", (unsigned long)lab->scale * 2);
+        snprintf(longer, sizeof longer, "%.40s --scale %lu", e->again != NULL ? e->again : "cwlab up",
+                 (unsigned long)lab->scale * 2);
     } else {
         snprintf(longer, sizeof longer, "cwlab rescale --name %s --scale %lu", lab->name,
                  (unsigned long)lab->scale * 2);

@@ -25,7 +25,10 @@ struct explain {
     double seconds;         /* the mean length of these lives */
     double load;            /* the machine's processes that want to run now */
     unsigned processors;
-    bool goes; /* set by the caller: the lab is taken down next, so that nothing in it can be mended or read */
+    /* Set by the caller: the lab is taken down next, so that nothing in it can be mended or read; and the command that
+     * makes one like it, with --scale (NULL: cwlab up). */
+    bool goes;
+    const char *again;
 };
 
 /* True when a daemon that ended so, as its keeper says, has left in order. ended may be NULL. */

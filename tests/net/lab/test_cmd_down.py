@@ -33,6 +33,26 @@ class Down(lab_kit.Case):
         self.assertEqual(os.listdir(self.folder), [])
         self.assertIn("no lab is up", run("down", "--all").stderr)
 
+    def test_all_or_one(self):
+        """Which of two was meant nobody can tell: no lab ends."""
+        self.up("1x1x1", "--name", "one")
+        self.assertIn("give one of the two", run("down", "--all", "--name", "one", code=2).stderr)
+        self.assertIn("--name is given twice", run("down", "--name", "one", "--name", "two", code=2).stderr)
+        self.assertEqual([lab["state"] for lab in lines("list")], ["up"])
+
+    def test_after_an_interrupted_up(self):
+        """The lab ends by itself; down waits for that, and says so; nobody takes it for a dead one."""
+        up = subprocess.Popen([lab_kit.OPTIONS.cwlab, "up", "4x4x4", "--scale", "1", "--name", "r"],
+                              stderr=subprocess.DEVNULL)
+        lab_kit.until("a keeper", lambda: os.path.exists(f"{self.folder}/r/keeper.sock"))
+        up.kill()
+        up.wait()
+        self.assertIn([lab["state"] for lab in lines("list")], [["up"], ["ending"], []])
+        done = run("down", "--name", "r", code=None)
+        self.assertIn(done.returncode, (0, 3), done.stderr)  # 3: it was too late for that
+        self.assertRegex(done.stderr, "lab 'r' of 64 servers has ended|there is no lab 'r'")
+        self.assertEqual(os.listdir(self.folder), [])
+
     def test_only_the_default_lab(self):
         self.up("2x1x1", "--name", "mine")
         done = run("down", code=3)  # it is the only one, and may be somebody else's

@@ -81,6 +81,17 @@ class Up(lab_kit.Case):
         run("down", "--name", "one")
         self.assertEqual(ask("status", code=None)["know_all"], 4)
 
+    def test_two_of_one_name_at_once(self):
+        """One of the two comes up, and the other one says why it does not."""
+        words = [lab_kit.OPTIONS.cwlab, "up", "2x1x1", "--scale", "1", "--name", "same"]
+        both = [subprocess.Popen(words, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+        said = {one.communicate()[1]: one.returncode for one in both}
+        self.assertEqual(sorted(said.values()), [0, 2], said)
+        refused = next(text for text in said if said[text] == 2)
+        self.assertRegex(refused, "is up already|is coming up just now")
+        self.assertNotIn("removed what a dead lab", refused)
+        self.assertEqual([lab["state"] for lab in lab_kit.lines("list")], ["up"])
+
     def test_files_are_not_in_memory(self):
         """Where the folder of labs is in memory, what may grow is on a disk."""
         words = ["unshare", "--mount", "sh", "-ec", "mount -t tmpfs none /run; unset CWLAB_DIR; "

@@ -143,6 +143,10 @@ START_TEST(too_few_processors)
     ck_assert(strstr(text, "(cwlab rescale --name x --scale 6)") != NULL);
     ck_assert_uint_ge(explain_scale(&e, &lab, 0), 6);
     e.goes = true; /* what cwlab up takes down again cannot be given other timers */
+    e.again = "cwlab run SCENARIO";
+    told(&e, &lab, text, sizeof text);
+    ck_assert(strstr(text, "longer timers (cwlab run SCENARIO --scale 6)") != NULL);
+    e.again = NULL;
     told(&e, &lab, text, sizeof text);
     ck_assert(strstr(text, "(cwlab up --scale 6)") != NULL);
     e.seconds = 1; /* all begin at once */

@@ -346,8 +346,8 @@ static void begin(struct collector *c)
         collector_end(c, rc == -ENETUNREACH ? -ECONNRESET : -ENOBUFS, rc == -ENETUNREACH ? lost : st->self);
         return;
     }
-    c->taken = 0;
-    result_cut(c->result);
+    c->taken = result_cut(c->result);
+    stream_note(st, STREAM_COUNT_KEPT, c->taken);
     c->attempt++;
     c->each = c->each != 0 ? c->each : junction_each(c, depth);
     stream_note(st, STREAM_COUNT_ATTEMPTS, 1);
@@ -461,7 +461,7 @@ void collector_take(struct collector *c, uint32_t partition, const uint8_t *byte
 {
     int rc = result_put(c->result, partition, bytes, size, last);
     c->taken += size + 1;
-    if (last || c->taken > c->taken_most) { /* attempts that get no further than those before are no progress */
+    if (last || c->taken > c->taken_most) { /* an attempt that gets no further than those before is no progress */
         c->taken_most = last ? 0 : c->taken;
         c->taken = last ? 0 : c->taken;
         collector_moved(c);

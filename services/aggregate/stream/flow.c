@@ -63,7 +63,9 @@ struct flow {
     struct input *input;
     struct merge *merge;
     struct merge_source *source; /* of the merge */
-    bool merged;                 /* all is in the blocks */
+    uint8_t *after;              /* records behind this key; NULL: all */
+    uint32_t after_length;
+    bool merged; /* all is in the blocks */
     bool ending;
     bool pumping;
     uint32_t filled;  /* blocks that were filled */
@@ -124,7 +126,7 @@ static bool open_own(struct flow *f, struct task *own)
 {
     struct input *in = &f->input[f->inputs++];
     in->child = CW_SERVER_NONE;
-    in->source = source_open(own, f->partition, source_ready, f);
+    in->source = source_open(own, f->partition, (cw_bytes){f->after, f->after_length}, source_ready, f);
     return in->source != NULL;
 }
 
@@ -149,7 +151,7 @@ static bool open_inputs(struct flow *f)
     return good && f->inputs > 0;
 }
 
-struct flow *flow_open(struct junction *j, cw_link tree, uint32_t partition)
+struct flow *flow_open(struct junction *j, cw_link tree, uint32_t partition, cw_bytes after)
 {
     struct combine combine;
     struct flow *f = calloc(1, sizeof *f);
@@ -162,6 +164,11 @@ struct flow *flow_open(struct junction *j, cw_link tree, uint32_t partition)
         f->up++; /* of two links to one neighbour, the first */
     }
     unsigned most = junction_inputs(j, tree) + STREAM_MUTANT(OWN_TWICE);
+    f->after = after.length > 0 ? malloc(after.length) : NULL;
+    if (f->after != NULL) {
+        memcpy(f->after, after.bytes, after.length);
+        f->after_length = (uint32_t)after.length;
+    }
     f->merge = malloc(sizeof *f->merge);
     f->source = calloc(most, sizeof *f->source);
     f->input = calloc(most, sizeof *f->input);
@@ -173,7 +180,7 @@ struct flow *flow_open(struct junction *j, cw_link tree, uint32_t partition)
     }
     f->granted = j->collector != NULL ? UINT32_MAX : 0; /* nobody is above the root */
     if (f->merge == NULL || f->source == NULL || f->input == NULL || f->bytes == NULL ||
-        functions_combine(j->st, j->combine, &combine) < 0 || !open_inputs(f)) {
+        f->after_length != after.length || functions_combine(j->st, j->combine, &combine) < 0 || !open_inputs(f)) {
         flow_free(f);
         return NULL;
     }
@@ -207,6 +214,7 @@ void flow_free(struct flow *f)
     if (list_is_linked(&f->link)) {
         list_remove(&f->link);
     }
+    free(f->after);
     free(f->merge);
     free(f->source);
     free(f->input);
@@ -227,6 +235,7 @@ static void tell(struct flow *f, struct input *in)
     struct letter l = {.kind = LETTER_GRANT, .run = j->run, .attempt = j->attempt, .tree = (uint8_t)f->tree};
     l.partition = f->partition;
     l.sequence = granted;
+    l.after = (cw_bytes){f->after, in->told == 0 ? f->after_length : 0}; /* the first one opens the partition there */
     in->told = granted;
     in->telling = true;
     int rc = stream_say(j->st, in->child, &l);
@@ -357,6 +366,7 @@ static bool feed_own(struct flow *f, unsigned i, bool read)
     }
     in->lent = true;
     in->ended = last;
+    stream_note(f->j->st, STREAM_COUNT_READ, size);
     merge_feed(f->merge, i, bytes, size);
     return true;
 }

@@ -11,12 +11,14 @@
  *     heir.c       there too: who reads a copy of the input of a server that is gone
  *     collector.c  at a root: attempts, partitions dealt to trees, the end
  *     result.c     at a root: what is whole of the result, and the file
+ *     prefix.c     there too: what has come of one partition, and where the next attempt goes on
  *     copy.c       a result that goes to others, too: at its root, and where it is written as well
  *     task.c       at a contributor: its input, mapped and sorted
  *     intake.c     there too: inputs that programs and services hand in
  *     junction.c   one attempt at one server: its plan, and the partitions that are under way
  *     flow.c       one partition at one server: children's blocks and the own ones, merged into blocks for the parent
  *     functions.c  modules of own functions
+ *     sets.c       sets of servers
  *     letter.c     messages as bytes
  *
  * Lifetimes: junction_free(), collector_end() and lead_end() are called from the engine's entries only (a message of
@@ -36,6 +38,7 @@
 #include "services/aggregate/stream/letter.h"
 #include "services/aggregate/stream/mutant.h"
 #include "services/aggregate/stream/path.h"
+#include "services/aggregate/stream/prefix.h"
 #include "services/aggregate/stream/stream.h"
 #include "services/transport/transport.h"
 
@@ -76,6 +79,8 @@ enum stream_count {
     STREAM_COUNT_VOIDED,
     STREAM_COUNT_BLOCKS,
     STREAM_COUNT_BYTES,
+    STREAM_COUNT_READ,
+    STREAM_COUNT_KEPT,
     STREAM_COUNT_STALE,
     STREAM_COUNT_MALFORMED,
     STREAM_COUNTS,
@@ -102,6 +107,7 @@ struct stream {
     cw_timer *tick, *soon;
     bool closing;
     cw_counter *counter[STREAM_COUNTS];
+    uint64_t counted[STREAM_COUNTS]; /* the same, since it was opened */
 };
 
 struct task;
@@ -139,10 +145,10 @@ void task_lead_down(struct stream *st, cw_server lead);
 void task_close(struct stream *st);
 
 /*
- * Reads a partition of a task, block after block, with work of cw_offload(). NULL: no memory. ready() is called, never
- * from within, when there is a block that source_block() gives.
+ * Reads a partition of a task from behind a key on (of no length: all of it), block after block, with work of
+ * cw_offload(). NULL: no memory. ready() is called, never from within, when there is a block that source_block() gives.
  */
-struct source *source_open(struct task *t, uint32_t partition, void (*ready)(void *arg), void *arg);
+struct source *source_open(struct task *t, uint32_t partition, cw_bytes after, void (*ready)(void *arg), void *arg);
 /* Takes the source. */
 void source_close(struct source *s);
 /*
@@ -157,8 +163,11 @@ CW_MUST_CHECK int source_block(const struct source *s, const uint8_t **bytes, si
 
 struct flow;
 
-/* Opens a partition. NULL: no memory. At the root nobody is above, and whatever is whole goes to the result. */
-struct flow *flow_open(struct junction *j, cw_link tree, uint32_t partition);
+/*
+ * Opens a partition, for its records behind that key (of no length: all). NULL: no memory. At the root nobody is above,
+ * and whatever is whole goes to the result.
+ */
+struct flow *flow_open(struct junction *j, cw_link tree, uint32_t partition, cw_bytes after);
 /* Takes f: what it has under way is cancelled. */
 void flow_free(struct flow *f);
 cw_link flow_tree(const struct flow *f);
@@ -216,7 +225,7 @@ CW_MUST_CHECK int junction_begin(struct stream *st, const struct letter *l, stru
 void junction_free(struct junction *j);
 /* The attempt cannot be completed: the root is told, with the reason. */
 void junction_break(struct junction *j, int cause, cw_server who);
-/* Opens a partition at the root. < 0: it cannot be. */
+/* Opens a partition at the root, from behind what has come of it. < 0: it cannot be. */
 CW_MUST_CHECK int junction_open(struct junction *j, cw_link tree, uint32_t partition);
 /* How many inputs a partition has here in that tree. */
 unsigned junction_inputs(const struct junction *j, cw_link tree);
@@ -261,7 +270,7 @@ struct collector {
     struct junction *junction;
     struct result *result;
     unsigned awaited;
-    uint64_t taken, taken_most; /* since a partition was whole: in this attempt, and the most in any */
+    uint64_t taken, taken_most; /* of partitions that are not whole: in this attempt, and the most in any */
     bool finished;              /* all partitions are whole */
     bool written, named;
     int status; /* < 0: the run has failed, and ends with the next tick */
@@ -316,8 +325,13 @@ struct result *result_open(struct stream *st, struct collector *c, const struct 
 void result_drop(struct result *r);
 /* The next block of a partition. -ENOBUFS: it is more than the memory that is free here; -ENOMEM. */
 CW_MUST_CHECK int result_put(struct result *r, uint32_t partition, const uint8_t *bytes, size_t size, bool last);
-/* Forgets what has come of partitions that are not whole (aggregate rule 26). */
-void result_cut(struct result *r);
+/*
+ * Of partitions that are not whole keeps what is complete (prefix.h): others go on behind it (aggregate rule 26). Gives
+ * the bytes of that.
+ */
+uint64_t result_cut(struct result *r);
+/* Behind this key, of no length at first. Borrowed until the next cut. */
+cw_bytes result_after(const struct result *r, uint32_t partition);
 bool result_whole(const struct result *r, uint32_t partition);
 /* How many partitions are whole. */
 uint32_t result_count(const struct result *r);

@@ -216,9 +216,9 @@ void junction_break(struct junction *j, int cause, cw_server who)
 
 /* ---- Partitions -------------------------------------------------------------------------------------------------- */
 
-static struct flow *open_flow(struct junction *j, cw_link tree, uint32_t partition)
+static struct flow *open_flow(struct junction *j, cw_link tree, uint32_t partition, cw_bytes after)
 {
-    struct flow *f = flow_open(j, tree, partition);
+    struct flow *f = flow_open(j, tree, partition, after);
     if (f == NULL) {
         return NULL;
     }
@@ -230,7 +230,7 @@ static struct flow *open_flow(struct junction *j, cw_link tree, uint32_t partiti
 
 int junction_open(struct junction *j, cw_link tree, uint32_t partition)
 {
-    struct flow *f = open_flow(j, tree, partition);
+    struct flow *f = open_flow(j, tree, partition, result_after(j->collector->result, partition));
     if (f == NULL) {
         return -ENOMEM;
     }
@@ -287,7 +287,7 @@ int junction_grant(struct stream *st, const struct letter *l, cw_server from)
     }
     if (f == NULL) {
         /* Our parent may open the next partition before it has told us that it took the last block of this one. */
-        f = j->open[l->tree] < 4 * j->open_most ? open_flow(j, l->tree, l->partition) : NULL;
+        f = j->open[l->tree] < 4 * j->open_most ? open_flow(j, l->tree, l->partition, l->after) : NULL;
     }
     if (f == NULL || flow_tree(f) != l->tree) {
         junction_break(j, f == NULL ? -ENOBUFS : -EPROTO, from);

@@ -36,7 +36,7 @@ size_t letter_size(const struct letter *l)
     case LETTER_ANNOUNCE:
         return HEAD_BYTES + 32 + 2 * set_bytes(l->servers) + strlen(l->wish.combine);
     case LETTER_GRANT:
-        return HEAD_BYTES + 12;
+        return HEAD_BYTES + 12 + l->after.length;
     case LETTER_BLOCK:
         return LETTER_BLOCK_BYTES;
     case LETTER_VOID:
@@ -151,9 +151,12 @@ void letter_encode(const struct letter *l, uint8_t *out)
     case LETTER_BLOCK:
         writer_u8(&w, l->tree);
         writer_u8(&w, l->kind == LETTER_BLOCK && l->last);
-        writer_be16(&w, 0);
+        writer_be16(&w, (uint16_t)(l->kind == LETTER_GRANT ? l->after.length : 0));
         writer_be32(&w, l->partition);
         writer_be32(&w, l->sequence);
+        if (l->kind == LETTER_GRANT && l->after.length > 0) {
+            writer_copy(&w, l->after.bytes, l->after.length);
+        }
         break;
     case LETTER_VOID:
         writer_be32(&w, l->who);
@@ -260,11 +263,13 @@ static bool take_stream(struct reader *r, struct letter *l)
 {
     l->tree = reader_u8(r);
     uint8_t last = reader_u8(r);
-    bool good = reader_be16(r) == 0 && last <= (l->kind == LETTER_BLOCK) && l->tree < CW_LINK_COUNT;
+    uint16_t length = reader_be16(r), most = l->kind == LETTER_GRANT ? RECORD_KEY_MOST : 0;
+    bool good = length <= most && last <= (l->kind == LETTER_BLOCK) && l->tree < CW_LINK_COUNT;
     l->last = last != 0;
     l->partition = reader_be32(r);
     l->sequence = reader_be32(r);
-    return good && l->partition < LETTER_PARTITIONS_MOST;
+    l->after = (cw_bytes){length > 0 ? reader_take(r, length) : NULL, length};
+    return good && l->partition < LETTER_PARTITIONS_MOST && (length == 0 || l->after.bytes != NULL);
 }
 
 static bool take_prepared(struct reader *r, struct letter *l)

@@ -17,7 +17,8 @@
  *                                        gets its name; ORDERED answers. And from each of them to the next
  *  ANNOUNCE  24 partitions | 28 each | 32 bytes of combine (1) open (1) direct (1) 0 (1) | 36 lead | 40 its life (8)
  *            48 its number | 52 servers | 56 members | .. others | combine       from a root to all servers of the plan
- *  GRANT     24 tree (1) 0 (3) | 28 partition | 32 granted        to a child: how many blocks it may have sent
+ *  GRANT     24 tree (1) 0 (1) bytes of after (2) | 28 partition | 32 granted | after
+ *                                        to a child: how many blocks it may have sent
  *  BLOCK     24 tree (1) last (1) 0 (2) | 28 partition | 32 sequence                       to the parent
  *  VOID      24 who                                              to the root; `what`: the errno
  *  END                                   from the lead: the run has ended, or its rounds up to `attempt`; or from a
@@ -31,6 +32,7 @@
  *        part of it; in ORDER and COPY those who get a copy of it, but the root; in ANNOUNCE the dead.
  *  of: whose input it is: the server's own, or that of another one, of which it has a copy. digest: of the bytes of the
  *        input; in PREPARE what it must be. 0: nobody knows.
+ *  after: in the first GRANT of a partition: records whose keys are above it are wanted. No bytes: all are.
  *  summary: how many keys the contributor has, if it was asked for that, as summary_distinct_encode() writes it.
  *
  * root, life and number name the run (dense/head.h). That of PREPARE, ORDER, COPY and COMMIT is the lead's, the server
@@ -44,6 +46,7 @@
 #include "services/aggregate/dense/head.h"
 #include "services/aggregate/query/summary_distinct.h"
 #include "services/aggregate/sorted/modules.h"
+#include "services/aggregate/sorted/record.h"
 
 enum {
     LETTER_VERSION = 4,
@@ -112,6 +115,7 @@ struct letter {
     uint16_t summary_bytes;        /* 0 to LETTER_SUMMARY_MOST; 0: there is none */
     uint8_t tree;                  /* GRANT, BLOCK */
     bool last;                     /* BLOCK: no more of this partition follow */
+    cw_bytes after;                /* GRANT: 0 to RECORD_KEY_MOST bytes; borrowed */
     uint32_t partition;            /* GRANT, BLOCK; below LETTER_PARTITIONS_MOST */
     uint32_t sequence;             /* BLOCK: from 0 on; GRANT: how many blocks the child may have sent in all */
     uint32_t partitions;           /* ANNOUNCE; its wish has the combine alone */

@@ -22,15 +22,8 @@ enum {
 
 #define SYNC CW_US(100) /* and this for the disk */
 
-struct chunk {
-    struct chunk *next;
-    size_t size;
-    uint8_t bytes[];
-};
-
 struct part {
-    struct chunk *first, **last;
-    uint64_t bytes;
+    struct prefix prefix;
     bool whole, taken; /* taken: a piece of work has, or had, its blocks */
 };
 
@@ -102,14 +95,8 @@ static void charge(struct result *r, int64_t bytes)
 
 static void part_clear(struct result *r, struct part *p)
 {
-    while (p->first != NULL) {
-        struct chunk *c = p->first;
-        p->first = c->next;
-        free(c);
-    }
-    charge(r, -(int64_t)p->bytes);
-    p->bytes = 0;
-    p->last = &p->first;
+    charge(r, -(int64_t)p->prefix.bytes);
+    prefix_clear(&p->prefix);
 }
 
 static int sink(void *context, cw_bytes key, cw_bytes value);
@@ -138,7 +125,7 @@ struct result *result_open(struct stream *st, struct collector *c, const struct 
     r->first = first;
     r->count = count;
     for (uint32_t i = 0; i < count; i++) {
-        part[i].last = &part[i].first;
+        prefix_init(&part[i].prefix);
     }
     shelf_open(&r->shelf, &st->spool, 1, NULL);
     r->combine = combine;
@@ -202,8 +189,8 @@ static void absorb(void *arg)
     struct record_reader reader;
     int rc = 0;
     record_reader_init(&reader);
-    for (const struct chunk *c = r->absorbing->first; c != NULL && rc == 0; c = c->next) {
-        record_reader_block(&reader, c->bytes, c->size);
+    for (const struct prefix_block *b = r->absorbing->prefix.first; b != NULL && rc == 0; b = b->next) {
+        record_reader_block(&reader, b->bytes, b->size);
         while (rc == 0 && (rc = record_reader_next(&reader)) == 1) {
             rc = keep(r, (cw_bytes){reader.key, reader.key_length}, (cw_bytes){reader.value, reader.value_length});
         }
@@ -411,7 +398,7 @@ static void next_work(cw_svc *s, void *state, void *arg)
     for (uint32_t i = 0; i < r->count && r->absorbed < r->whole; i++) {
         if (r->part[i].whole && !r->part[i].taken) {
             r->absorbing = &r->part[i];
-            put_away(r, absorb, r->absorbing->bytes * NS_PER_BYTE);
+            put_away(r, absorb, r->absorbing->prefix.bytes * NS_PER_BYTE);
             r->part[i].taken = r->away;
             break;
         }
@@ -441,19 +428,11 @@ static void go_on(struct result *r)
 int result_put(struct result *r, uint32_t partition, const uint8_t *bytes, size_t size, bool last)
 {
     struct part *p = &r->part[partition - r->first];
-    if (size > 0) {
-        struct chunk *c = r->st->memory + size <= r->st->memory_most ? malloc(sizeof *c + size) : NULL;
-        if (c == NULL) {
-            return -ENOBUFS;
-        }
-        c->next = NULL;
-        c->size = size;
-        memcpy(c->bytes, bytes, size);
-        *p->last = c;
-        p->last = &c->next;
-        p->bytes += size;
-        charge(r, (int64_t)size);
+    bool fits = size == 0 || r->st->memory + size <= r->st->memory_most;
+    if (!fits || prefix_add(&p->prefix, bytes, size) < 0) {
+        return -ENOBUFS;
     }
+    charge(r, (int64_t)size);
     if (last) {
         p->whole = true;
         r->whole++;
@@ -462,13 +441,30 @@ int result_put(struct result *r, uint32_t partition, const uint8_t *bytes, size_
     return 0;
 }
 
-void result_cut(struct result *r)
+uint64_t result_cut(struct result *r)
 {
-    for (uint32_t i = 0; i < r->count && !STREAM_MUTANT(REST_KEPT); i++) {
+    bool one_of_each = (r->combine.table != NULL && r->combine.table->associative) || STREAM_MUTANT(LAST_KEY_OPEN);
+    uint64_t kept = 0;
+    for (uint32_t i = 0; i < r->count; i++) {
+        struct prefix *p = &r->part[i].prefix;
         if (!r->part[i].whole) {
-            part_clear(r, &r->part[i]);
+            uint64_t before = p->bytes;
+            prefix_cut(p, one_of_each);
+            charge(r, (int64_t)p->bytes - (int64_t)before);
+            kept += p->bytes;
         }
     }
+    return kept;
+}
+
+cw_bytes result_after(const struct result *r, uint32_t partition)
+{
+    cw_bytes after = prefix_after(&r->part[partition - r->first].prefix);
+    if (STREAM_MUTANT(REST_KEPT)) {
+        return (cw_bytes){NULL, 0};
+    }
+    after.length -= STREAM_MUTANT(KEY_AGAIN) && after.length > 0;
+    return after;
 }
 
 void result_write(struct result *r)

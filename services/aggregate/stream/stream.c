@@ -16,8 +16,6 @@
 #define MEMORY_LEAST (UINT64_C(1) << 20)
 #define MEMORY_MOST (UINT64_C(1) << 40)
 
-enum { NAMES = 200 };
-
 static const struct metric counts[STREAM_COUNTS] = {
     [STREAM_COUNT_BEGUN] = {"sorted_begun", "Runs of the sorted engine with this server as root."},
     [STREAM_COUNT_DONE] = {"sorted_done", "Runs with this server as root that ended well."},
@@ -26,6 +24,8 @@ static const struct metric counts[STREAM_COUNTS] = {
     [STREAM_COUNT_VOIDED] = {"sorted_voided", "Attempts of this server as a root that had to be begun again."},
     [STREAM_COUNT_BLOCKS] = {"sorted_blocks", "Blocks of children that were merged here."},
     [STREAM_COUNT_BYTES] = {"sorted_bytes", "Bytes of the blocks that were merged here."},
+    [STREAM_COUNT_READ] = {"sorted_read_bytes", "Bytes of own records that were merged here, in each attempt anew."},
+    [STREAM_COUNT_KEPT] = {"sorted_kept_bytes", "Bytes of partitions under way that another attempt went on behind."},
     [STREAM_COUNT_STALE] = {"sorted_stale", "Messages of attempts that are not under way here."},
     [STREAM_COUNT_MALFORMED] = {"sorted_malformed", "Messages that could not be read."},
 };
@@ -33,59 +33,12 @@ static const struct metric counts[STREAM_COUNTS] = {
 void stream_note(struct stream *st, enum stream_count which, uint64_t n)
 {
     cw_counter_add(st->counter[which], n);
-}
-
-size_t stream_words(const struct stream *st)
-{
-    return trees_set_words(&st->torus);
+    st->counted[which] += n;
 }
 
 bool stream_sees(const struct stream *st, cw_server server)
 {
     return cw_reachable(st->s, torus_coord(&st->torus, server));
-}
-
-cw_server stream_first(const struct stream *st, const uint64_t *set)
-{
-    for (cw_server s = 0; s < st->torus.servers; s++) {
-        if (trees_set_has(set, s)) {
-            return s;
-        }
-    }
-    return CW_SERVER_NONE;
-}
-
-unsigned stream_count_of(const struct stream *st, const uint64_t *set)
-{
-    unsigned n = 0;
-    for (size_t i = 0; i < stream_words(st); i++) {
-        n += (unsigned)__builtin_popcountll(set[i]);
-    }
-    return n;
-}
-
-void stream_tell_set(const struct stream *st, cw_request *r, const char *field, const uint64_t *set)
-{
-    char names[NAMES];
-    size_t length = 0;
-    unsigned more = 0;
-    names[0] = '\0';
-    for (cw_server s = 0; s < st->torus.servers; s++) {
-        char name[TORUS_TEXT];
-        if (!trees_set_has(set, s)) {
-            continue;
-        }
-        torus_format(torus_coord(&st->torus, s), name);
-        if (length + strlen(name) + 24 > NAMES) {
-            more++;
-        } else {
-            length += (size_t)snprintf(names + length, NAMES - length, "%s%s", length > 0 ? " " : "", name);
-        }
-    }
-    if (more > 0) {
-        snprintf(names + length, NAMES - length, " +%u", more);
-    }
-    cw_request_text(r, field, names);
 }
 
 /* ---- Messages that leave ----------------------------------------------------------------------------------------- */
@@ -448,6 +401,8 @@ void stream_look(const struct stream *st, struct stream_overview *out)
 {
     *out = (struct stream_overview){.tasks = st->task_count, .junctions = st->junction_count, .memory = st->memory};
     out->feeds = st->feed_count;
+    out->moved = st->counted[STREAM_COUNT_BYTES];
+    out->kept = st->counted[STREAM_COUNT_KEPT];
     for (const struct list_node *n = list_first(&st->collectors); n != NULL; n = list_next(&st->collectors, n)) {
         out->collectors++;
     }

@@ -59,12 +59,13 @@ struct task {
 struct source {
     struct task *t;
     struct shelf_reader *reader;
-    uint32_t partition;
+    uint32_t partition, after_length;
     void (*ready)(void *arg);
     void *arg;
     bool away, closed, last;
     int status;
     struct record_writer writer;
+    uint8_t after[RECORD_KEY_MOST];
     uint8_t bytes[RECORD_BLOCK];
 };
 
@@ -510,11 +511,15 @@ void task_close(struct stream *st)
 
 /* ---- Partitions of it -------------------------------------------------------------------------------------------- */
 
-struct source *source_open(struct task *t, uint32_t partition, void (*ready)(void *arg), void *arg)
+struct source *source_open(struct task *t, uint32_t partition, cw_bytes after, void (*ready)(void *arg), void *arg)
 {
     struct source *s = malloc(sizeof *s);
     if (s == NULL) {
         return NULL;
+    }
+    s->after_length = (uint32_t)after.length;
+    if (after.length > 0) {
+        memcpy(s->after, after.bytes, after.length);
     }
     s->t = t;
     s->reader = NULL;
@@ -550,8 +555,9 @@ void source_close(struct source *s)
 static void read_block(void *arg)
 {
     struct source *s = arg;
-    cw_bytes key;
-    s->status = s->reader != NULL ? 0 : shelf_reader_open(&s->t->shelf, s->partition, NULL, &s->reader);
+    cw_bytes key, after = {s->after, s->after_length};
+    const cw_bytes *from = after.length > 0 ? &after : NULL;
+    s->status = s->reader != NULL ? 0 : shelf_reader_open(&s->t->shelf, s->partition, from, &s->reader);
     record_writer_init(&s->writer, s->bytes, sizeof s->bytes);
     s->status = s->status < 0 ? s->status : shelf_reader_next(s->reader, &s->writer, &key);
     s->last = s->status == 0;

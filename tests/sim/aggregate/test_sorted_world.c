@@ -620,21 +620,28 @@ static int run_for(struct world *w, cw_span span)
     return ledger->wrong[0] != '\0';
 }
 
-static void look_at_rest(struct world *w, cw_server s)
+/* A number of what `totals` says. */
+static int64_t total(struct world *w, cw_server s, const char *name)
 {
-    static const char *const names[] = {"sorted_tasks", "sorted_vertices", "sorted_roots", "sorted_memory_bytes",
-                                        "sorted_feeds"};
     static struct fake_result r;
     struct node_request_sink sink = {&r, fake_result_row, fake_result_int, fake_result_text, fake_result_done};
     const char *const words[] = {"totals"};
     fake_result_init(&r);
     if (world_command(w, s, "aggregate", 1, words, &sink) != 0 || !r.done) {
         WRONG("command", "server %u does not answer", s);
-        return;
+        return 0;
     }
+    return fake_int(&r, 0, name);
+}
+
+static void look_at_rest(struct world *w, cw_server s)
+{
+    static const char *const names[] = {"sorted_tasks", "sorted_vertices", "sorted_roots", "sorted_memory_bytes",
+                                        "sorted_feeds"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
-        if (fake_int(&r, 0, names[i]) != 0) {
-            WRONG("rest", "server %u still has %" PRId64 " %s", s, fake_int(&r, 0, names[i]), names[i]);
+        int64_t left = total(w, s, names[i]);
+        if (left != 0) {
+            WRONG("rest", "server %u still has %" PRId64 " %s", s, left, names[i]);
         }
     }
 }
@@ -781,6 +788,93 @@ static void run_world(uint64_t seed)
     }
 }
 
+/* ---- One death --------------------------------------------------------------------------------------------------- */
+
+enum { ROOT = 13 /* 1,1,1 */, NEAR = 16 /* 1,2,1: in the trees, and no member */, EACH = 4096, TIMES = 4 };
+
+/* What a run of nine of 27 servers has moved over all edges, whose links are slow, when a server on the way dies. */
+struct one_death {
+    bool right;
+    int64_t moved, kept, attempts;
+    cw_span took;
+};
+
+static struct one_death run_with_death(cw_span dies)
+{
+    struct world_config config;
+    struct world *w;
+    struct one_death d = {.moved = 0};
+    open_config(&config, 2);
+    config.wire.bits_per_second = SLOW;
+    if (world_open(&w, &config) != 0) {
+        abort();
+    }
+    world_start_all(w, CW_MS(1));
+    run_count = 0;
+    (void)run_for(w, CW_MS(300));
+    runs[run_count++] = (struct run){.seed = 7,
+                                     .kind = KIND_SUM,
+                                     .keys = 100000,
+                                     .records = 6000,
+                                     .partitions = 1,
+                                     .root = ROOT,
+                                     .desk = ROOT,
+                                     .path = 1,
+                                     .cancel = CW_NEVER,
+                                     .writers = UINT64_C(1) << ROOT,
+                                     .at = world_now(w)};
+    for (cw_server s = 0; s < SERVERS_MOST; s++) {
+        cw_coord c = torus_coord(world_torus(w), s);
+        runs[0].members |= (uint64_t)((c.x + c.y + c.z) % 3 == 0) << s;
+    }
+    cw_time from = world_now(w);
+    (void)run_for(w, dies);
+    bool kills = dies.ns > 0 && !runs[0].result.done;
+    if (kills) {
+        d.moved = total(w, NEAR, "sorted_moved_bytes");
+        world_kill(w, NEAR, false);
+    }
+    while (!runs[0].result.done && run_for(w, CW_MS(2)) == 0) {
+    }
+    d.took = cw_time_since(world_now(w), from);
+    (void)run_for(w, CW_MS(50));
+    d.attempts = runs[0].result.rc == 0 ? fake_int(&runs[0].result, 0, "attempts") : 0;
+    compare(&runs[0], runs[0].members, runs[0].writers);
+    for (cw_server s = 0; s < SERVERS_MOST; s++) {
+        d.moved += s == NEAR && kills ? 0 : total(w, s, "sorted_moved_bytes");
+        d.kept += s == NEAR && kills ? 0 : total(w, s, "sorted_kept_bytes");
+    }
+    world_close(w);
+    for (cw_server s = 0; s < SERVERS_MOST; s++) {
+        stream_disk_close(&disks[s]);
+    }
+    return d;
+}
+
+/* What is moved again after a death is what was in the windows of the edges, and not what had come to the root. */
+static int after_a_death(void)
+{
+    struct one_death calm = run_with_death(CW_NS(0));
+    int64_t most = (SERVERS_MOST - 1) * 8 * EACH; /* one partition, eight blocks of it above each server */
+    for (unsigned i = SANITIZED ? TIMES - 1 : 1; i < TIMES && ledger->wrong[0] == '\0'; i++) {
+        struct one_death d = run_with_death(CW_NS(calm.took.ns / TIMES * i));
+        printf("a death after %u of %u: %" PRId64 " attempts, %" PRId64 " bytes had come; over all edges %" PRId64
+               " bytes for %" PRId64 "\n",
+               i, TIMES, d.attempts, d.kept, d.moved, calm.moved);
+        if (d.attempts != 2 || (i > 1 && d.kept == 0)) {
+            WRONG("again", "%" PRId64 " attempts, and %" PRId64 " bytes had come: nothing was tried", d.attempts,
+                  d.kept);
+        } else if (d.moved - calm.moved > most) {
+            WRONG("again", "%" PRId64 " bytes were moved again, more than the windows have", d.moved - calm.moved);
+        }
+    }
+    if (ledger->wrong[0] != '\0') {
+        printf("%s\n", ledger->wrong);
+        return 1;
+    }
+    return 0;
+}
+
 static unsigned long long succeeded, failed, again, fewer, stood_in; /* by all seeds together */
 
 static void add(void)
@@ -812,6 +906,9 @@ int main(int argc, char **argv)
                           .say = say};
     if (seeds_read(&seeds, argc, argv) != 0) {
         return 2;
+    }
+    if (!seeds.named && after_a_death() != 0) {
+        return 1;
     }
     int rc = seeds_run(&seeds);
     printf("%llu runs succeeded, %llu failed; %llu results after several attempts, %llu without some contributors, "

@@ -25,7 +25,7 @@ static struct flow *open_one(struct fake_net *net, struct junction **j, cw_serve
             cw_links children = (*j)->plan.tree[tree].children;
             if ((*j)->plan.tree[tree].in && children != 0) {
                 *child = torus_neighbour(&st->torus, s, (cw_link)__builtin_ctz(children));
-                return flow_open(*j, tree, 2);
+                return flow_open(*j, tree, 2, (cw_bytes){NULL, 0});
             }
         }
     }

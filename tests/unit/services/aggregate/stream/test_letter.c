@@ -89,7 +89,10 @@ START_TEST(others)
     ck_assert_uint_eq(letter_size(&l), LETTER_BLOCK_BYTES);
     l.kind = LETTER_GRANT;
     ck_assert_int_eq(again(&l), 0);
-    ck_assert(!out.last);
+    ck_assert(!out.last && out.after.length == 0);
+    l.after = (cw_bytes){(const uint8_t *)"a key", 5};
+    ck_assert_int_eq(again(&l), 0);
+    ck_assert(out.sequence == 10 && out.after.length == 5 && memcmp(out.after.bytes, "a key", 5) == 0);
     l = (struct letter){.kind = LETTER_VOID, .status = EIO, .who = 3};
     ck_assert_int_eq(again(&l), 0);
     ck_assert(out.status == EIO && out.who == 3);

@@ -31,10 +31,12 @@ START_TEST(partitions)
     ck_assert_uint_eq(st->memory, empty + n);
     ck_assert_int_eq(result_put(r, 2, bytes, n, true), 0);
     ck_assert(result_whole(r, 2) && !result_whole(r, 1) && result_count(r) == 1);
-    result_cut(r); /* what is not whole begins again (rule 26) */
-    ck_assert_uint_eq(st->memory, empty + n);
+    ck_assert_uint_eq(result_cut(r), n); /* what is not whole goes on behind its last key (rule 26) */
+    cw_bytes after = result_after(r, 1);
+    ck_assert(after.length == 3 && memcmp(after.bytes, "key", 3) == 0 && result_after(r, 0).length == 0);
+    ck_assert_uint_eq(st->memory, empty + 2 * n);
     fake_net_run(net, CW_MS(1)); /* and what is whole is sorted, in memory for that */
-    ck_assert_uint_eq(st->memory, empty + BATCH_LEAST);
+    ck_assert_uint_eq(st->memory, empty + n + BATCH_LEAST);
     result_drop(r);
     ck_assert_uint_eq(st->memory, before);
     stream_town_close(net);

@@ -216,6 +216,16 @@ int run_store_list(struct call *call)
 
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
+static void word_ttl(const struct call *call, struct request_draft *r)
+{
+    const struct arguments_given *expire = call_given(call, "expire");
+    char text[WORD];
+    if (expire != NULL) {
+        snprintf(text, sizeof text, "ttl_ms=%" PRId64, (expire->number + 999) / 1000);
+        request_draft_word(r, text);
+    }
+}
+
 /* Sends the bytes behind the words that the command begins with; takes the request. */
 static int send_value(const struct call *call, struct request_draft *r, const char *key, const uint8_t *bytes,
                       size_t length)
@@ -227,6 +237,7 @@ static int send_value(const struct call *call, struct request_draft *r, const ch
     request_draft_word(r, "form=base64");
     word_option(call, r, "flags", "flags");
     word_option(call, r, "if-version", "version");
+    word_ttl(call, r);
     int code = operate(call, r, key, &rows);
     if (code == EXIT_FINE) {
         say_version(call, &rows);

@@ -20,6 +20,8 @@
  *  - A list reads each name of its page at some instant of its own between the call and the answer, as a get would: a
  *    name that has a value throughout is listed once, one that has none throughout is not. It is no picture of one
  *    instant, and never a part: when one shard cannot be read, it fails.
+ *  - A value that was put with a ttl goes by itself, as if deleted: not before so long after it was acknowledged, and
+ *    soon then, by the clock of the server that leads its shard; whoever comes to lead next begins to count anew.
  *  - A job sees its own names only.
  *
  * Threading: that of the server. done() is called exactly once for each run() that gave 0, never from inside run(), and
@@ -37,6 +39,7 @@ enum {
     /* Name and value also have to fit one packet: where the mtu is 1,500 they have some 1,000 bytes together. */
     CW_STORE_VALUE_MAX = 6144,
     CW_STORE_LIST_MAX = 1000, /* names in a page */
+    CW_STORE_TTL_MAX_S = 2592000,
 };
 
 typedef enum cw_store_op {
@@ -73,6 +76,7 @@ typedef struct cw_store_request {
     bool conditional; /* PUT, DELETE: only if the version there is `version`; */
     uint64_t version; /* 0: only if there is no value (insert) */
     cw_span timeout;  /* until when an answer is of use; 0: 5 s; at most 1 h */
+    cw_span ttl;      /* PUT: the value goes after so long, whole milliseconds, at most 30 days; 0: it stays */
 } cw_store_request;
 #define CW_STORE_REQUEST_INIT .size = sizeof(cw_store_request)
 

@@ -346,8 +346,10 @@ static int check(const struct store *s, const cw_store_request *r)
     bool writes = r->op == CW_STORE_PUT || r->op == CW_STORE_DELETE;
     if (r->size < sizeof *r || r->op < CW_STORE_GET || r->op > CW_STORE_DELETE || r->job == 0 || r->name == NULL ||
         r->name_length < 1 || r->name_length > CW_STORE_NAME_MAX || (!writes && r->conditional) ||
-        (!r->conditional && r->version != 0) || (r->op != CW_STORE_PUT && (r->value_length > 0 || r->flags != 0)) ||
-        (r->value_length > 0 && r->value == NULL) || !store_asker_waits(r->timeout)) {
+        (!r->conditional && r->version != 0) ||
+        (r->op != CW_STORE_PUT && (r->value_length > 0 || r->flags != 0 || r->ttl.ns != 0)) || r->ttl.ns < 0 ||
+        r->ttl.ns > CW_SEC(CW_STORE_TTL_MAX_S).ns || (r->value_length > 0 && r->value == NULL) ||
+        !store_asker_waits(r->timeout)) {
         return -EINVAL;
     }
     if (r->value_length > CW_STORE_VALUE_MAX || r->name_length + r->value_length > store_room(s)) {
@@ -421,6 +423,7 @@ int store_asker_do(struct store *s, const cw_store_request *r, cw_store_done don
         .value = r->value,
         .value_length = r->value_length,
         .flags = r->flags,
+        .ttl_ms = (uint32_t)((r->ttl.ns + CW_MS(1).ns - 1) / CW_MS(1).ns),
         .conditional = r->conditional,
         .version = r->version,
     };

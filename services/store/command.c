@@ -26,11 +26,11 @@ const cw_command store_commands[] = {
      "Make the store, on all servers: each value is on 3 (or 4) of them, on their disks or in their memory."},
     {"get", "KEY [job=N] [form=base64] [wait_ms=N]", "The value of a name, and its version."},
     {"head", "KEY [job=N] [wait_ms=N]", "The version and the length of the value of a name."},
-    {"put", "KEY VALUE [version=N] [flags=N] [job=N] [form=base64] [wait_ms=N]",
+    {"put", "KEY VALUE [version=N] [flags=N] [ttl_ms=N] [job=N] [form=base64] [wait_ms=N]",
      "Put a value; with version=N, only if that is the version there."},
-    {"cas", "KEY VERSION VALUE [flags=N] [job=N] [form=base64] [wait_ms=N]",
+    {"cas", "KEY VERSION VALUE [flags=N] [ttl_ms=N] [job=N] [form=base64] [wait_ms=N]",
      "Put a value if that is the version there."},
-    {"insert", "KEY VALUE [flags=N] [job=N] [form=base64] [wait_ms=N]", "Put a value if there is none."},
+    {"insert", "KEY VALUE [flags=N] [ttl_ms=N] [job=N] [form=base64] [wait_ms=N]", "Put a value if there is none."},
     {"delete", "KEY [version=N] [job=N] [wait_ms=N]", "Delete a value; with version=N, if that is the version there."},
     {"list", "[PREFIX [after=NAME] [limit=N] [job=N] [form=base64] [wait_ms=N]]",
      "A page of names that begin so, in order, and behind them a row that says whether there are more."},
@@ -46,7 +46,7 @@ struct wishes {
     bool base64, conditional;
     uint64_t version;
     uint32_t flags;
-    cw_span wait;
+    cw_span wait, ttl;
 };
 
 static bool read_version(const char *word, uint64_t *version)
@@ -56,12 +56,13 @@ static bool read_version(const char *word, uint64_t *version)
 
 static int read_wish(struct wishes *w, cw_request *r, const char *word, bool puts, bool writes)
 {
-    uint64_t job = w->job, flags = w->flags, wait = 0, version = 0;
+    uint64_t job = w->job, flags = w->flags, wait = 0, version = 0, ttl = 0;
     const struct words_option all[] = {{"job", 1, UINT32_MAX, &job},
                                        {"wait_ms", 1, WAIT_MOST_MS, &wait},
                                        {"version", 0, UINT64_MAX, &version},
-                                       {"flags", 0, UINT32_MAX, &flags}};
-    size_t count = puts ? 4 : writes ? 3 : 2;
+                                       {"flags", 0, UINT32_MAX, &flags},
+                                       {"ttl_ms", 1, 1000 * (uint64_t)CW_STORE_TTL_MAX_S, &ttl}};
+    size_t count = puts ? 5 : writes ? 3 : 2;
     if (strcmp(word, "form=base64") == 0) {
         w->base64 = true;
         return 0;
@@ -76,6 +77,7 @@ static int read_wish(struct wishes *w, cw_request *r, const char *word, bool put
     w->job = (cw_job)job;
     w->flags = (uint32_t)flags;
     w->wait = wait > 0 ? CW_MS((int64_t)wait) : w->wait;
+    w->ttl = ttl > 0 ? CW_MS((int64_t)ttl) : w->ttl;
     return 0;
 }
 
@@ -144,6 +146,7 @@ static int run(struct store *s, cw_request *r, cw_store_request *q, const struct
     q->version = w->version;
     q->flags = w->flags;
     q->timeout = w->wait;
+    q->ttl = w->ttl;
     *waiting = (struct waiting){r, q->op == CW_STORE_GET, w->base64};
     int rc = store_asker_do(s, q, answered, waiting);
     if (rc == 0) {
@@ -440,6 +443,7 @@ static int explain(struct store *s, cw_request *r, int argc, const char *const *
         cw_request_int(r, "epoch", shard != NULL ? shard->config.epoch : 0);
         if (have != NULL && member[m] == s->self) {
             cw_request_int(r, "version", (int64_t)have->version);
+            cw_request_int(r, "ttl_ms", have->ttl_ms);
             cw_request_text(r, "holds", have->deleted ? "that it was deleted" : "a value");
         }
     }

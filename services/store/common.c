@@ -16,6 +16,7 @@ const struct metric store_count_names[STORE_COUNTS] = {
     [STORE_COUNT_SERVED_WRITES] = {"served_writes", "Puts and deletes of any server done as leader."},
     [STORE_COUNT_LISTS] = {"lists", "Lists asked for at this server."},
     [STORE_COUNT_SERVED_LISTS] = {"served_lists", "Pieces of lists of any server told as leader of a shard."},
+    [STORE_COUNT_EXPIRED] = {"expired", "Values that went by themselves, as leader of their shard."},
     [STORE_COUNT_REPEATED] = {"repeated", "Writes that came again as leader and were not done again."},
     [STORE_COUNT_STALE] = {"stale", "Writes sent back to start over, because too much had been written since."},
     [STORE_COUNT_CONFLICTS] = {"conflicts", "Conditional writes refused as leader, because the version was another."},
@@ -82,7 +83,8 @@ const char *store_status_text(cw_store_status status)
 
 size_t store_room(const struct store *s)
 {
-    return cw_mtu(s->svc) - CALL_ROOM - STORE_ITEM_HEAD - STORE_REGISTER_HEAD - STORE_OPS * STORE_NOTED_BYTES;
+    return cw_mtu(s->svc) - CALL_ROOM - STORE_ITEM_HEAD - STORE_REGISTER_HEAD - STORE_TTL_BYTES -
+           STORE_OPS * STORE_NOTED_BYTES;
 }
 
 size_t store_page_room(const struct store *s)

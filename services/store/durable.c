@@ -161,7 +161,8 @@ void store_durable_drop(struct store *s, const struct store_name *name)
 /* The register tells of the promise too, when it is of the ballot that was promised. */
 void store_durable_register(struct store *s, struct store_shard *shard, const struct store_name *name)
 {
-    uint8_t bytes[1 + STORE_REGISTER_HEAD + STORE_OPS * STORE_NOTED_BYTES + CW_STORE_NAME_MAX + CW_STORE_VALUE_MAX];
+    uint8_t bytes[1 + STORE_REGISTER_HEAD + STORE_TTL_BYTES + STORE_OPS * STORE_NOTED_BYTES + CW_STORE_NAME_MAX +
+                  CW_STORE_VALUE_MAX];
     if (!s->of.disk) {
         return;
     }

@@ -144,6 +144,7 @@ static void open_shard(struct store_lead *lead)
     struct list_node *node;
     enter(lead, STORE_PHASE_OPEN);
     store_note(s, STORE_COUNT_TAKEOVERS);
+    store_writing_note_ttls(lead);
     list_init(&waiting);
     list_splice_back(&waiting, &lead->waiting);
     while ((node = list_pop_front(&waiting)) != NULL) {
@@ -403,6 +404,7 @@ void store_lead_end(struct store_lead *lead, enum store_end how)
     list_splice_back(&not, &lead->reads);
     list_splice_back(&not, &lead->round);
     cw_timer_stop(s->svc, lead->timer);
+    cw_timer_stop(s->svc, lead->expiry_timer);
     cw_span rest = CW_MS(REST_LEAST_MS + (int64_t)cw_random_below(s->svc, REST_MORE_MS));
     shard->quiet = cw_time_add(cw_now(s->svc), rest);
     shard->lead = NULL;

@@ -90,6 +90,8 @@ struct store_lead {
     cw_time round_begun;
 
     cw_timer *timer;
+    cw_timer *expiry_timer; /* runs while a value of the shard is to go by itself */
+    cw_time expiry_at;      /* when that timer ends */
 };
 
 /* How a leadership ends, as its askers see it. */

@@ -19,7 +19,8 @@ struct telling {
     struct store_shard *shard;
     const struct store_item *item;
     struct store_reply reply;
-    uint8_t bytes[STORE_REGISTER_HEAD + STORE_OPS * STORE_NOTED_BYTES + CW_STORE_NAME_MAX + CW_STORE_VALUE_MAX];
+    uint8_t bytes[STORE_REGISTER_HEAD + STORE_TTL_BYTES + STORE_OPS * STORE_NOTED_BYTES + CW_STORE_NAME_MAX +
+                  CW_STORE_VALUE_MAX];
 };
 
 static void take_prepare(struct telling *t)

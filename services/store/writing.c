@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/store/writing.h"
 
+#include "services/store/change.h"
 #include "services/store/common.h"
 #include "services/store/durable.h"
 #include "services/store/members.h"
@@ -52,6 +53,86 @@ static bool is_over(const struct store_lead *lead, const struct store_write *w)
            (STORE_MUTANT(DOUBLE_COUNT) || awaited(lead, w) == 0 || waited.ns >= lead->store->limits.slow.ns);
 }
 
+/* ---- Values that go by themselves -------------------------------------------------------------------------------- */
+
+/* Looking for them takes a walk over all of the shard: not more often than this, and only so many at a time. */
+enum { EXPIRY_PAUSE_MS = 20, EXPIRED_MOST = 32 };
+
+static void expiry_due(cw_svc *svc, void *state, void *arg);
+
+/* Has the timer end at that time, if not before. */
+static void wind_expiry(struct store_lead *lead, cw_time at)
+{
+    cw_svc *svc = lead->store->svc;
+    cw_time soon = cw_time_add(cw_now(svc), CW_MS(EXPIRY_PAUSE_MS));
+    at = cw_time_before(at, soon) ? soon : at;
+    if (lead->expiry_timer != NULL && !cw_time_before(at, lead->expiry_at)) {
+        return;
+    }
+    cw_timer_stop(svc, lead->expiry_timer);
+    lead->expiry_at = at;
+    lead->expiry_timer = cw_timer_start(svc, cw_time_since(at, cw_now(svc)), expiry_due, lead);
+}
+
+void store_writing_note_ttl(struct store_lead *lead, struct store_register *r)
+{
+    if (r->ttl_ms == 0) {
+        return;
+    }
+    if (r->expires == 0) {
+        r->expires = cw_time_add(cw_now(lead->store->svc), CW_MS((int64_t)r->ttl_ms)).ns;
+    }
+    wind_expiry(lead, (cw_time){r->expires});
+}
+
+void store_writing_note_ttls(struct store_lead *lead)
+{
+    const struct store_table *t = &lead->shard->acceptor.table;
+    for (unsigned i = 0; t->bucket != NULL && i < STORE_BUCKETS; i++) {
+        for (struct store_register *r = t->bucket[i].first; r != NULL; r = r->next) {
+            store_writing_note_ttl(lead, r);
+        }
+    }
+}
+
+/* Deletes the value of a register whose time has come. False: not now. */
+static bool expire(struct store_lead *lead, const struct store_register *r)
+{
+    struct store_register *gone = store_change_stops(lead) ? NULL : store_verdict_expire(r, store_writing_tag(lead));
+    if (gone == NULL || store_writing_begin(lead, gone, NULL, NULL) < 0) {
+        return false;
+    }
+    store_note(lead->store, STORE_COUNT_EXPIRED);
+    return true;
+}
+
+/* What has a write under way is looked at when that is over. */
+static void expiry_due(cw_svc *svc, void *state, void *arg)
+{
+    struct store_lead *lead = arg;
+    const struct store_table *t = &lead->shard->acceptor.table;
+    int64_t now = cw_now(svc).ns, next = INT64_MAX;
+    unsigned expired = 0;
+    (void)state;
+    lead->expiry_timer = NULL;
+    for (unsigned i = 0; lead->phase == STORE_PHASE_OPEN && t->bucket != NULL && i < STORE_BUCKETS; i++) {
+        for (struct store_register *r = t->bucket[i].first, *behind; r != NULL; r = behind) {
+            behind = r->next; /* a register that is written takes the place of the one before */
+            if (r->ttl_ms == 0 || r->under_way != NULL) {
+                continue;
+            }
+            bool gone = r->expires <= now && expired < EXPIRED_MOST && expire(lead, r);
+            expired += gone;
+            next = !gone && r->expires < next ? r->expires : next;
+        }
+    }
+    if (next != INT64_MAX) {
+        wind_expiry(lead, (cw_time){next});
+    }
+}
+
+/* ---- Writes ------------------------------------------------------------------------------------------------------ */
+
 /* The order is answered, and whoever waited for it is served, in the order of their coming. */
 static void finish(struct store_lead *lead, struct store_write *w)
 {
@@ -61,6 +142,7 @@ static void finish(struct store_lead *lead, struct store_write *w)
     lead->lagging |= store_lead_all(lead) & ~w->accepted;
     lead->settled = w->made->tag.n > lead->settled ? w->made->tag.n : lead->settled;
     w->made->under_way = NULL;
+    store_writing_note_ttl(lead, w->made);
     list_remove(&w->node);
     lead->write_count--;
     list_init(&waiting);

@@ -36,6 +36,12 @@ struct store_tag store_writing_tag(struct store_lead *lead);
 CW_MUST_CHECK int store_writing_again(struct store_lead *lead, const struct store_register *r);
 /* A member has accepted the write with that n, which may be over. lead may be gone afterwards. */
 void store_writing_accepted(struct store_lead *lead, unsigned member, uint64_t n);
+/*
+ * The value of a register of the lead's own table, if it is to go by itself, goes when its time has come: the shard is
+ * open by then. Its time is counted from now on, unless it was before (store rule 35). And those of the whole table.
+ */
+void store_writing_note_ttl(struct store_lead *lead, struct store_register *r);
+void store_writing_note_ttls(struct store_lead *lead);
 /* Ends the writes that are done, after the view or the time has changed; sends the others again when asked to. */
 void store_writing_review(struct store_lead *lead, bool resend);
 /* The leadership is over: forgets all writes, and gives back the orders: begun ones to maybe, others to not. */

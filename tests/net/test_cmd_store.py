@@ -4,6 +4,7 @@
 import base64
 import os
 import subprocess
+import time
 
 import ctl_kit
 
@@ -34,6 +35,7 @@ class Store(ctl_kit.Case):
         self.refused("store create memory", "there is a store already: 'memory'", code=2)
         self.values()
         self.any_bytes()
+        self.ttl()
         self.lists()
         self.mistakes()
         self.seen()
@@ -56,6 +58,20 @@ class Store(ctl_kit.Case):
         self.version("store put a one --job 5001")
         self.assertEqual(self.cwctl("store get a --job 5001"), "one")
         self.refused("store get a", "not found", code=1)
+
+    def ttl(self):
+        begun = time.monotonic()
+        self.version("store put lease mine --expire 1s")
+        self.version("store put kept mine --expire 1s")
+        self.version("store put kept mine")
+        self.assertEqual(self.cwctl("store get lease"), "mine")
+        while self.raw("store", "get", "lease").returncode == 0:
+            self.assertLess(time.monotonic() - begun, 20)
+            time.sleep(0.1)
+        self.assertGreaterEqual(time.monotonic() - begun, 1)
+        self.version("store insert lease yours --expire 1min")
+        self.assertEqual(self.cwctl("store get kept"), "mine")
+        self.refused("store put a b --expire 0s", "--expire", code=2)
 
     def any_bytes(self):
         every = bytes(range(256)) * 12

@@ -33,6 +33,7 @@ enum store_mutant {
     STORE_MUTANT_OLD_EPOCH = 44,       /* rule 9: who has moved on still takes items of the epoch before */
     STORE_MUTANT_UNCOVERED = 45,       /* rule 34: a list goes on before every shard was heard of */
     STORE_MUTANT_FIRST_PIECE = 46,     /* rule 34: of a shard, what does not fit into its first piece is left out */
+    STORE_MUTANT_OLD_DEADLINE = 47,    /* rule 35: a value that is put over one with a ttl goes when that would have */
 };
 
 #ifdef CW_MUTANTS

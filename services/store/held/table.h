@@ -38,6 +38,7 @@ struct store_register {
     struct store_tag tag;
     uint64_t version; /* n of the write that made the value, or deleted it */
     uint32_t flags;
+    uint32_t ttl_ms; /* the value goes so long after it was put; 0: it stays */
     cw_job job;
     bool deleted;
     uint8_t ops; /* of noted[], the oldest first */
@@ -46,6 +47,7 @@ struct store_register {
     /* Of the member that leads, for itself. */
     bool doubtful;   /* the members that promised did not agree on it */
     uint32_t seen;   /* number of the comparison that has met it */
+    int64_t expires; /* when it goes, by this server's clock; 0: not known yet, or never */
     void *under_way; /* the write that put it here, while not all have answered */
     uint8_t bytes[]; /* name, value */
 };

@@ -59,6 +59,8 @@ static void copy_state(struct store_register *r, const struct store_register *ha
 {
     r->version = have->version;
     r->flags = have->flags;
+    r->ttl_ms = have->ttl_ms;
+    r->expires = have->expires;
     r->deleted = have->deleted;
     if (have->value_length > 0) {
         memcpy(r->bytes + r->name_length, store_register_value(have), have->value_length);
@@ -98,6 +100,8 @@ struct store_register *store_verdict_write(const struct store_register *have, co
         r->version = anew ? tag.n : 0; /* a note about a name that never was leaves it so */
         r->deleted = !put;
         r->flags = put ? o->flags : 0;
+        r->ttl_ms = put ? o->ttl_ms : 0;
+        r->expires = STORE_MUTANT(OLD_DEADLINE) && have != NULL ? have->expires : 0;
     }
     if (put && length > 0) {
         memcpy(r->bytes + r->name_length, o->value, length);
@@ -105,6 +109,19 @@ struct store_register *store_verdict_write(const struct store_register *have, co
     v->version = anew ? r->version : v->version;
     copy_notes(r, have);
     note(r, o, v);
+    return r;
+}
+
+struct store_register *store_verdict_expire(const struct store_register *have, struct store_tag tag)
+{
+    struct store_name name = store_register_name(have);
+    struct store_register *r = store_register_new(&name, 0);
+    if (r != NULL) {
+        r->tag = tag;
+        r->version = tag.n;
+        r->deleted = true;
+        copy_notes(r, have);
+    }
     return r;
 }
 

@@ -28,7 +28,7 @@ struct store_order {
     struct store_name name;
     const uint8_t *value;
     size_t value_length;
-    uint32_t flags;
+    uint32_t flags, ttl_ms;
     bool conditional, again;
     uint64_t version; /* that it is conditional on */
     uint64_t asker, number, since;
@@ -61,6 +61,8 @@ struct store_verdict store_verdict_of(const struct store_register *have, const s
  */
 struct store_register *store_verdict_write(const struct store_register *have, const struct store_order *o,
                                            struct store_tag tag, struct store_verdict *v);
+/* The register after its value has gone by itself: deleted, with that tag. NULL: no memory. */
+struct store_register *store_verdict_expire(const struct store_register *have, struct store_tag tag);
 /* The same register with another tag, to be written again. NULL: no memory. */
 struct store_register *store_register_again(const struct store_register *have, struct store_tag tag);
 

@@ -9,11 +9,11 @@
 
 /*
  * An ask:    version op bits 0:8 | job:32 | class asker number since if-version:64 each | flags:32 |
- *            name length:16 value length:16 | 0:32 | name | value; a LIST has its shard where flags are, and how many
- *            names at most in the place of if-version
+ *            name length:16 value length:16 | ttl in ms:32 | name | value; a LIST has its shard where flags are, and
+ *            how many names at most in the place of if-version
  * An answer: version state status carries:8 | server:32 | n:64 | version:64 | flags:32 | length:32 | value
- * A register: ballot:128 n:64 version:64 | flags:32 job:32 | deleted:8 ops:8 name length:16 | value length:32 |
- *            ops times (asker number n version:64 each, status:8) | name | value
+ * A register: ballot:128 n:64 version:64 | flags:32 job:32 | bits:8 ops:8 name length:16 | value length:32 |
+ *            ttl in ms:32, if bits say so | ops times (asker number n version:64 each, status:8) | name | value
  * An item:   version kind:8 bucket:16 | shard:32 | class:64 store:64 | ballot:128 | from:16 0:16 | position:64 |
  *            by its kind
  * A reply:   version kind why bits:8 | shard:32 | promised:128 | n:64 | root:128 | position:64 | by its kind
@@ -28,7 +28,9 @@ enum {
     REPLY_FULL = 1,
     REPLY_MORE = 2,
     REPLY_BITS = 3,
-    WORD_DISK = 1
+    WORD_DISK = 1,
+    REGISTER_DELETED = 1,
+    REGISTER_TTL = 2,
 };
 
 static uint8_t *put_bytes(uint8_t *at, const uint8_t *bytes, size_t length)
@@ -80,12 +82,14 @@ void store_ask_encode(const struct store_ask *ask, uint8_t *out)
     put_be32(out + 48, o->op == STORE_OP_LIST ? o->shard : o->flags);
     put_be16(out + 52, (uint16_t)o->name.length);
     put_be16(out + 54, (uint16_t)o->value_length);
+    put_be32(out + 56, o->ttl_ms);
     put_bytes(put_bytes(out + STORE_ASK_HEAD, o->name.bytes, o->name.length), o->value, o->value_length);
 }
 
 static bool list_makes_sense(const struct store_order *o)
 {
-    return o->most >= 1 && o->most <= STORE_LIST_MOST && o->name.length + o->value_length <= CW_STORE_NAME_MAX &&
+    return o->ttl_ms == 0 && o->most >= 1 && o->most <= STORE_LIST_MOST &&
+           o->name.length + o->value_length <= CW_STORE_NAME_MAX &&
            (o->conditional ? o->name.length + o->value_length >= 1 : o->value_length == 0);
 }
 
@@ -96,8 +100,9 @@ static bool ask_makes_sense(const struct store_order *o)
     }
     bool puts = o->op == CW_STORE_PUT, writes = puts || o->op == CW_STORE_DELETE;
     return o->op >= CW_STORE_GET && o->op <= CW_STORE_DELETE && name_fits(o->name.length) &&
-           o->value_length <= CW_STORE_VALUE_MAX && (puts || (o->value_length == 0 && o->flags == 0)) &&
-           (writes || !o->conditional) && (o->conditional || o->version == 0);
+           o->value_length <= CW_STORE_VALUE_MAX &&
+           (puts || (o->value_length == 0 && o->flags == 0 && o->ttl_ms == 0)) && (writes || !o->conditional) &&
+           (o->conditional || o->version == 0);
 }
 
 bool store_ask_decode(const uint8_t *bytes, size_t size, struct store_ask *out)
@@ -125,11 +130,10 @@ bool store_ask_decode(const uint8_t *bytes, size_t size, struct store_ask *out)
     o->shard = lists ? flags_or_shard : 0;
     o->name.length = reader_be16(&r);
     o->value_length = reader_be16(&r);
-    uint32_t rest = reader_be32(&r);
+    o->ttl_ms = reader_be32(&r);
     o->name.bytes = reader_take(&r, o->name.length);
     o->value = reader_take(&r, o->value_length);
-    return reader_done(&r) && version == STORE_WIRE_VERSION && (bits & ~BITS) == 0 && zero == 0 && rest == 0 &&
-           ask_makes_sense(o);
+    return reader_done(&r) && version == STORE_WIRE_VERSION && (bits & ~BITS) == 0 && zero == 0 && ask_makes_sense(o);
 }
 
 size_t store_answer_size(const struct store_answer *a)
@@ -199,7 +203,8 @@ bool store_named_next(const uint8_t *bytes, size_t size, size_t *at, struct stor
 
 size_t store_register_size(const struct store_register *r)
 {
-    return STORE_REGISTER_HEAD + (size_t)r->ops * STORE_NOTED_BYTES + r->name_length + r->value_length;
+    return STORE_REGISTER_HEAD + (r->ttl_ms != 0 ? STORE_TTL_BYTES : 0) + (size_t)r->ops * STORE_NOTED_BYTES +
+           r->name_length + r->value_length;
 }
 
 void store_register_encode(const struct store_register *r, uint8_t *out)
@@ -209,11 +214,15 @@ void store_register_encode(const struct store_register *r, uint8_t *out)
     put_be64(out + 24, r->version);
     put_be32(out + 32, r->flags);
     put_be32(out + 36, r->job);
-    out[40] = r->deleted;
+    out[40] = (uint8_t)((r->deleted ? REGISTER_DELETED : 0) | (r->ttl_ms != 0 ? REGISTER_TTL : 0));
     out[41] = r->ops;
     put_be16(out + 42, r->name_length);
     put_be32(out + 44, r->value_length);
     uint8_t *at = out + STORE_REGISTER_HEAD;
+    if (r->ttl_ms != 0) {
+        put_be32(at, r->ttl_ms);
+        at += STORE_TTL_BYTES;
+    }
     for (unsigned i = 0; i < r->ops; i++, at += STORE_NOTED_BYTES) {
         put_be64(at, r->noted[i].asker);
         put_be64(at + 8, r->noted[i].number);
@@ -244,10 +253,12 @@ struct store_register *store_register_decode(const uint8_t *bytes, size_t size)
     tag.n = reader_be64(&r);
     uint64_t version = reader_be64(&r);
     uint32_t flags = reader_be32(&r), job = reader_be32(&r);
-    uint8_t deleted = reader_u8(&r), ops = reader_u8(&r);
+    uint8_t bits = reader_u8(&r), ops = reader_u8(&r);
     size_t name_length = reader_be16(&r), value_length = reader_be32(&r);
-    bool sound = deleted <= 1 && ops <= STORE_OPS && name_fits(name_length) && value_length <= CW_STORE_VALUE_MAX &&
-                 (deleted == 0 || value_length == 0);
+    bool has_ttl = bits == REGISTER_TTL; /* no value that is gone has one */
+    uint32_t ttl_ms = has_ttl ? reader_be32(&r) : 0;
+    bool sound = (has_ttl ? ttl_ms != 0 : bits <= REGISTER_DELETED) && ops <= STORE_OPS && name_fits(name_length) &&
+                 value_length <= CW_STORE_VALUE_MAX && (bits != REGISTER_DELETED || value_length == 0);
     for (unsigned i = 0; sound && i < ops; i++) {
         noted[i] = read_noted(&r);
         sound = noted[i].status < CW_STORE_STATUSES;
@@ -261,7 +272,8 @@ struct store_register *store_register_decode(const uint8_t *bytes, size_t size)
     made->tag = tag;
     made->version = version;
     made->flags = flags;
-    made->deleted = deleted == 1;
+    made->ttl_ms = ttl_ms;
+    made->deleted = bits == REGISTER_DELETED;
     made->ops = ops;
     memcpy(made->noted, noted, ops * sizeof *noted);
     put_bytes(made->bytes + name_length, value, value_length);

@@ -67,7 +67,7 @@ CW_MUST_CHECK bool store_answer_decode(const uint8_t *bytes, size_t size, struct
 
 /* ---- Registers --------------------------------------------------------------------------------------------------- */
 
-enum { STORE_REGISTER_HEAD = 48, STORE_NOTED_BYTES = 33 };
+enum { STORE_REGISTER_HEAD = 48, STORE_TTL_BYTES = 4, STORE_NOTED_BYTES = 33 };
 size_t store_register_size(const struct store_register *r);
 void store_register_encode(const struct store_register *r, uint8_t *out);
 /* Gives a register of its own, to be freed. NULL: it is none, or there is no memory. */

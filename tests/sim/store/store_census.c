@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store_census.h"
 
+#include "services/store/lead.h"
+
 /* One server's word about one shard. */
 struct word {
     uint32_t shard;
@@ -9,7 +11,22 @@ struct word {
     struct store_config config;
     struct store_seal seal;
     struct store_sum root;
+    unsigned to_expire;
 };
+
+/* Values that are to go by themselves, where this server serves the shard. */
+static unsigned to_expire(const struct store_shard *shard)
+{
+    const struct store_table *t = &shard->acceptor.table;
+    unsigned count = 0;
+    bool serves = shard->lead != NULL && shard->lead->phase == STORE_PHASE_OPEN && t->bucket != NULL;
+    for (unsigned b = 0; serves && b < STORE_BUCKETS; b++) {
+        for (const struct store_register *r = t->bucket[b].first; r != NULL; r = r->next) {
+            count += r->ttl_ms > 0;
+        }
+    }
+    return count;
+}
 
 static void look(void *context, cw_svc *svc, const void *exports)
 {
@@ -26,6 +43,7 @@ static void look(void *context, cw_svc *svc, const void *exports)
         o->config = shard->config;
         o->seal = shard->seal;
         o->root = store_table_root(&shard->acceptor.table);
+        o->to_expire = to_expire(shard);
     }
 }
 
@@ -51,6 +69,7 @@ struct store_census store_census_of(struct world *w, uint32_t shard)
     for (cw_server s = 0; s < world_torus(w)->servers; s++) {
         o = word_of(w, s, shard);
         census.whole += o.whole;
+        census.to_expire += o.to_expire;
         if (o.known && o.config.epoch > census.config.epoch) {
             census.config = o.config;
         }

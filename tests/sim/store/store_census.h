@@ -13,6 +13,7 @@ struct store_census {
     unsigned live;              /* its members that live, in the life that it names, with a store that is whole */
     unsigned full;              /* of these, those that are members and hold what the first of them holds */
     bool doubt;                 /* one that would have to say whether a newer one was decided is lost */
+    unsigned to_expire;         /* values with a ttl, where somebody serves the shard */
     unsigned whole;             /* servers that could be members */
 };
 

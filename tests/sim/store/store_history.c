@@ -21,6 +21,7 @@ struct judge {
     size_t count;
     struct state *state; /* by rising version; the first is the beginning */
     size_t states;
+    size_t asked_deletes; /* deletes without an answer that somebody asked for */
     size_t puts, deletes; /* writes without an answer of which nobody knows what they made */
     int64_t first_unknown;
     uint32_t key;
@@ -152,6 +153,7 @@ static void match(struct judge *j)
         if (is_write(e) && e->version == 0) {
             j->puts += e->kind == STORE_EVENT_PUT;
             j->deletes += e->kind == STORE_EVENT_DELETE;
+            j->asked_deletes += e->kind == STORE_EVENT_DELETE && !e->expires;
             j->first_unknown = e->begun < j->first_unknown ? e->begun : j->first_unknown;
         }
     }
@@ -193,6 +195,27 @@ static void follow(struct judge *j)
     }
 }
 
+/*
+ * What went by itself had a ttl, and went when that was over: where nobody can have deleted it, and no value that
+ * nobody knows of can have stood between. Clocks go with true time to a fiftieth.
+ */
+static void expire(struct judge *j)
+{
+    for (size_t i = 1; i < j->states && j->good && j->asked_deletes == 0 && j->puts == 0; i++) {
+        const struct state *s = &j->state[i];
+        const struct store_event *e = j->state[i - 1].maker;
+        if (s->maker != NULL || !s->absent || e == NULL || e->kind != STORE_EVENT_PUT) {
+            continue;
+        }
+        if (e->ttl == 0) {
+            blame(j, "version %" PRIu64 " went by itself and had no ttl", e->version);
+        } else if (s->first_end < e->begun + e->ttl - e->ttl / 50) {
+            blame(j, "version %" PRIu64 " was gone at %" PRId64 ", put at %" PRId64 " for %" PRId64, e->version,
+                  s->first_end, e->begun, e->ttl);
+        }
+    }
+}
+
 /* ---- Time -------------------------------------------------------------------------------------------------------- */
 
 /* Nothing ends before something begins that stands ahead of it. */
@@ -218,22 +241,34 @@ static bool stands(const struct store_event *e, const struct state *s, int64_t a
     return s->absent && e->ended >= ahead && s->later_end >= e->begun;
 }
 
-/* Refusals that met no value: each stands in some absence. With unknown deletes about, that may be one of those. */
+/* Or in an absence that nobody met, between the value, which went by itself, and the next state? */
+static bool stands_behind(const struct store_event *e, const struct state *s, int64_t ahead)
+{
+    const struct store_event *maker = s->maker; /* NULL: it may have had any ttl */
+    return s->present && e->ended >= ahead && s->later_end >= e->begun &&
+           (maker == NULL || (maker->ttl > 0 && e->ended >= maker->begun + maker->ttl - maker->ttl / 50));
+}
+
+/*
+ * Refusals that met no value, and names that a list did not tell: each stands in some absence. With unknown deletes
+ * about, that may be one of those; not with those of values that went by themselves, whose time is known.
+ */
 static void fit_nothings(struct judge *j)
 {
     int64_t end = STORE_NO_END;
+    bool known = j->deletes == 0 || (j->asked_deletes == 0 && j->puts == 0);
     for (size_t i = j->states; i-- > 0;) {
         j->state[i].later_end = end;
         end = j->state[i].first_end < end ? j->state[i].first_end : end;
     }
-    for (size_t i = 0; i < j->count && j->good && j->deletes == 0; i++) {
+    for (size_t i = 0; i < j->count && j->good && known; i++) {
         const struct store_event *e = &j->event[i];
         bool found = e->kind != STORE_EVENT_NOTHING;
         int64_t ahead = INT64_MIN;
         for (size_t k = 0; k < j->states && !found; k++) {
             const struct state *s = &j->state[k];
             ahead = k > 0 && s->begun > ahead ? s->begun : ahead;
-            found = stands(e, s, ahead);
+            found = stands(e, s, ahead) || stands_behind(e, s, ahead);
             ahead = s->last_begin > ahead ? s->last_begin : ahead;
         }
         if (!found) {
@@ -252,9 +287,10 @@ static int by_key(const void *a, const void *b)
 
 static void judge_key(struct judge *j)
 {
-    void (*const steps[])(struct judge *) = {resolve, gather, match, follow, fit, fit_nothings};
+    void (*const steps[])(struct judge *) = {resolve, gather, match, follow, expire, fit, fit_nothings};
     j->puts = 0;
     j->deletes = 0;
+    j->asked_deletes = 0;
     for (size_t i = 0; i < sizeof steps / sizeof *steps && j->good; i++) {
         steps[i](j);
     }

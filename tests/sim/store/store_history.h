@@ -40,6 +40,8 @@ struct store_event {
     /* PUT, DELETE with an answer: the state that it found; with `any`, it asked for none. 0: no value was there. */
     uint64_t found;
     bool any;
+    int64_t ttl;  /* PUT: the value may go by itself, not before so long after the put was asked for; 0: it stays */
+    bool expires; /* DELETE without an answer: nobody asked for it, a value may go so by itself */
     int64_t begun, ended;
     unsigned server;
 };

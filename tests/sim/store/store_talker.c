@@ -215,6 +215,10 @@ static void ask(struct talker *t)
     if (e->op == CW_STORE_PUT) {
         put_be64(value, (uint64_t)(e - l->entry) + 1);
         r.value = value;
+        if (store_talker_plan.ttls > 0 && cw_random_below(t->svc, store_talker_plan.ttls) == 0) {
+            r.ttl = CW_MS(1 + (int64_t)cw_random_below(t->svc, (uint64_t)store_talker_plan.ttl_most.ns / 1000000));
+            e->ttl = r.ttl.ns;
+        }
         r.value_length = 8 + cw_random_below(t->svc, store_talker_plan.value_most);
     }
     l->silent++;
@@ -284,6 +288,7 @@ static void become_write(struct store_event *ev, const struct store_entry *e, ui
     ev->any = !e->conditional;
     ev->found = e->wants;
     ev->value = put ? place : 0;
+    ev->ttl = e->ttl;
     ev->version = 0;
     if (ok || unknown) {
         ev->kind = put ? STORE_EVENT_PUT : STORE_EVENT_DELETE;
@@ -307,6 +312,22 @@ static bool refusal_met(struct store_event *ev, const struct store_entry *e)
     return true;
 }
 
+/* A value with a ttl may go by itself, once, when its time has come: one more delete without an answer. */
+static bool may_expire(struct store_event *ev, const struct store_entry *e)
+{
+    if (e->ttl == 0 || (e->answered && e->status != CW_STORE_OK && e->status != CW_STORE_UNKNOWN)) {
+        return false;
+    }
+    ev->kind = STORE_EVENT_DELETE;
+    ev->expires = true;
+    ev->version = 0;
+    ev->value = 0;
+    ev->any = true;
+    ev->begun = e->begun + e->ttl;
+    ev->ended = STORE_NO_END;
+    return true;
+}
+
 static bool become_read(struct store_event *ev, const struct store_entry *e)
 {
     bool ok = e->answered && e->status == CW_STORE_OK;
@@ -320,7 +341,7 @@ static bool become_read(struct store_event *ev, const struct store_entry *e)
 
 bool store_ledger_check(struct store_ledger *l, char *why, size_t room)
 {
-    struct store_event *event = malloc((2 * l->count + 1) * sizeof *event);
+    struct store_event *event = malloc((3 * l->count + 1) * sizeof *event);
     size_t n = 0;
     for (size_t i = 0; i < l->count; i++) {
         const struct store_entry *e = &l->entry[i];
@@ -338,6 +359,8 @@ bool store_ledger_check(struct store_ledger *l, char *why, size_t room)
         become_write(&event[n++], e, i + 1);
         event[n] = ev;
         n += refusal_met(&event[n], e);
+        event[n] = ev;
+        n += may_expire(&event[n], e);
     }
     bool good = store_history_check(event, n, why, room);
     free(event);

@@ -20,7 +20,7 @@ struct store_entry {
     bool conditional, answered;
     cw_store_status status;
     uint64_t wants, version, value; /* wants: the version; value: the one that it read */
-    int64_t begun, ended;
+    int64_t begun, ended, ttl;
     unsigned server;
 };
 
@@ -40,7 +40,9 @@ struct store_talker_plan {
     unsigned keys;
     unsigned writes; /* how many of 100 questions write */
     unsigned value_most;
-    bool tagged;    /* all names are in one shard */
+    bool tagged;   /* all names are in one shard */
+    unsigned ttls; /* one of so many puts has a ttl; 0: none has */
+    cw_span ttl_most;
     unsigned lists; /* one of so many questions lists names; 0: none does */
     cw_span attempt, tick, patience, slow, hearing, settle, away, timeout; /* of the stores */
     cw_time (*now)(void *context);

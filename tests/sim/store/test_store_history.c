@@ -95,6 +95,23 @@ START_TEST(writes_without_an_answer)
 }
 END_TEST
 
+/* A put at 0 with a ttl of 50, and what may become of it from then on. */
+#define FLEETING                                                                                                     \
+    ((struct store_event){.kind = STORE_EVENT_PUT, .version = 1, .value = 101, .any = true, .ended = 1, .ttl = 50}), \
+        ((struct store_event){                                                                                       \
+            .kind = STORE_EVENT_DELETE, .any = true, .expires = true, .begun = 50, .ended = STORE_NO_END})
+
+START_TEST(values_that_go_by_themselves)
+{
+    GOOD(FLEETING, READ(1, 2, 60), ABSENT(2, 61, 62), PUT(3, 63, 64));
+    BAD("was gone at 40", FLEETING, ABSENT(2, 30, 40));
+    BAD("had no ttl", FLEETING, PUT(2, 2, 3), ABSENT(4, 60, 61));
+    GOOD(FLEETING, NOTHING(60, 61));
+    BAD("no value", FLEETING, NOTHING(30, 31));
+    BAD("no value", FLEETING, PUT(2, 2, 3), NOTHING(60, 61));
+}
+END_TEST
+
 /* ---- A second opinion -------------------------------------------------------------------------------------------- */
 
 struct tries {
@@ -234,6 +251,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(deletes),
     SUITE_TEST(conditions),
     SUITE_TEST(writes_without_an_answer),
+    SUITE_TEST(values_that_go_by_themselves),
     SUITE_TEST(the_judge_and_a_search_of_all_orders_agree),
     SUITE_TEST(the_judge_blames_nobody_who_is_right),
 };

@@ -85,6 +85,8 @@ static void draw(struct world_config *config, uint64_t seed)
         .pause_most = CW_US(500 + (int64_t)(m >> 24 & 4095)),
         .keys = keys[m & 3],
         .writes = writes[(m >> 16) % 3],
+        .ttls = seed % 10 == 4 || seed % 20 == 3 ? 3 : 0,
+        .ttl_most = CW_MS(brisk ? 40 : 150),
         .tagged = seed % 5 == 3,
         .lists = seed % 5 == 3   ? 6
                  : seed % 5 == 4 ? (few ? 100 : 800)
@@ -248,6 +250,18 @@ static void last_words(struct world *w, cw_server s, unsigned key)
     WRONG("alive", "all being well, server %u is not told of name %u", s, key);
 }
 
+/* Whatever was to go by itself has gone, where the shard is served. */
+static void await_expiry(struct world *w)
+{
+    (void)!run_for(w, CW_NS(2 * store_talker_plan.ttl_most.ns + CW_MS(300).ns));
+    for (unsigned key = 0; key < store_talker_plan.keys && store_ledger->wrong[0] == '\0'; key++) {
+        struct store_census c = store_census_of(w, shard_of(w, key));
+        if (store_census_serves(&c) && c.to_expire > 0) {
+            WRONG("ttl", "all being well, %u values of name %u's shard have not gone", c.to_expire, key);
+        }
+    }
+}
+
 static void ask_all(struct world *w, uint64_t seed)
 {
     cw_server servers = world_torus(w)->servers;
@@ -261,6 +275,9 @@ static void ask_all(struct world *w, uint64_t seed)
             last_words(w, (key * 7 + 1) % servers, key);
             last_words(w, (key * 5 + 2) % servers, key);
         }
+    }
+    if (store_talker_plan.ttls > 0 && store_ledger->wrong[0] == '\0') {
+        await_expiry(w);
     }
     count_copies(w, seed);
 }

@@ -41,6 +41,13 @@ START_TEST(what_makes_no_sense_is_refused)
             (cw_store_request){
                 .op = CW_STORE_PUT, .name = "a", .name_length = 1, .value = large, .value_length = sizeof large}),
         -EMSGSIZE);
+    ck_assert_int_eq(
+        ask(net, (cw_store_request){.op = CW_STORE_DELETE, .name = "a", .name_length = 1, .ttl = CW_MS(1)}), -EINVAL);
+    ck_assert_int_eq(ask(net, (cw_store_request){.op = CW_STORE_PUT,
+                                                 .name = "a",
+                                                 .name_length = 1,
+                                                 .ttl = CW_SEC(CW_STORE_TTL_MAX_S + INT64_C(1))}),
+                     -EINVAL);
     ck_assert_int_eq(ask(net, (cw_store_request){.op = 9, .name = "a", .name_length = 1}), -EINVAL);
     fake_net_run(net, CW_SEC(1));
     ck_assert_uint_eq(times, 0);

@@ -27,6 +27,7 @@ START_TEST(refusals_say_what_is_wrong)
     refused("get a version=1", "no such option");
     refused("get a job=0", "job is a whole number from 1");
     refused("put a !!! form=base64", "no base64");
+    refused("put a b ttl_ms=0", "ttl_ms is a whole number from 1 to 2592000000");
     refused("list a after=b", "it begins with the prefix");
     refused("list a after=! form=base64", "a name of 1 to 1024 bytes in base64");
     refused("list a limit=1001", "limit is a whole number from 1 to 1000");

@@ -61,8 +61,54 @@ START_TEST(a_silent_member_lags_and_is_caught_up)
 }
 END_TEST
 
+/* Store rule 35: not before its time, and soon then; and what is put over it stays. */
+START_TEST(a_value_goes_by_itself)
+{
+    struct fake_net *net = store_town_open(3);
+    int64_t put = store_town_must(net, 0, "put a one ttl_ms=500", CW_STORE_OK);
+    store_town_must(net, 0, "put b one ttl_ms=500", CW_STORE_OK);
+    store_town_members(net, "a", member);
+    fake_net_run(net, CW_MS(450));
+    store_town_must(net, 3, "get a", CW_STORE_OK);
+    store_town_must(net, 3, "put b two", CW_STORE_OK);
+    fake_net_run(net, CW_MS(100));
+    store_town_must(net, 3, "get a", CW_STORE_NOT_FOUND);
+    for (unsigned m = 0; m < 3; m++) {
+        ck_assert(store_town_register(net, member[m], "a")->deleted);
+        ck_assert_int_gt((int64_t)store_town_register(net, member[m], "a")->version, put);
+    }
+    fake_net_run(net, CW_SEC(1));
+    store_town_must(net, 3, "get b", CW_STORE_OK);
+    store_town_must(net, 3, "insert a two ttl_ms=100", CW_STORE_OK);
+    fake_net_run(net, CW_MS(200));
+    store_town_must(net, 3, "get a", CW_STORE_NOT_FOUND);
+    store_town_close(net);
+}
+END_TEST
+
+/* Whoever comes to lead counts anew, also where the one before is back with its timer. */
+START_TEST(a_new_leader_counts_anew)
+{
+    struct fake_net *net = store_town_open(3);
+    store_town_must(net, 0, "put a one ttl_ms=500", CW_STORE_OK);
+    store_town_members(net, "a", member);
+    fake_net_run(net, CW_MS(300));
+    store_town_hush(member[0], true);
+    ck_assert_int_eq(store_lead_begin(store_town_of(net, member[1]), store_town_shard(net, member[1], "a")), 0);
+    fake_net_run(net, CW_MS(450));
+    ck_assert(!store_town_register(net, member[1], "a")->deleted);
+    store_town_hush(member[0], false);
+    fake_net_run(net, CW_MS(200));
+    ck_assert(store_town_register(net, member[1], "a")->deleted);
+    store_town_must(net, member[1], "get a", CW_STORE_NOT_FOUND);
+    store_town_close(net);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(an_answer_counts_once),
     SUITE_TEST(a_silent_member_lags_and_is_caught_up),
+    SUITE_TEST(a_value_goes_by_itself),
+    SUITE_TEST(a_new_leader_counts_anew),
 };
 SUITE_MAIN("store writing", tests)

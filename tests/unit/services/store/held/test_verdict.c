@@ -128,10 +128,40 @@ START_TEST(refusals_of_repetitions_are_noted)
 }
 END_TEST
 
+/* What goes by itself leaves a deleted register that knows the same operations. */
+START_TEST(values_with_a_ttl)
+{
+    struct store_order o = order(CW_STORE_PUT, "v");
+    o.ttl_ms = 500;
+    struct store_register *have = done(NULL, o, 1);
+    ck_assert_uint_eq(have->ttl_ms, 500);
+    have->expires = 12345;
+    struct store_register *again = store_register_again(have, next());
+    ck_assert_uint_eq(again->ttl_ms, 500);
+    ck_assert_int_eq(again->expires, 12345);
+    free(again);
+    struct store_register *gone = store_verdict_expire(have, next());
+    ck_assert(gone->deleted);
+    ck_assert_uint_eq(gone->version, n);
+    ck_assert_uint_eq(gone->ttl_ms, 0);
+    ck_assert_uint_eq(gone->ops, 1);
+    o.number = 1;
+    o.again = true;
+    expect(gone, &o, STORE_VERDICT_TOLD, CW_STORE_OK, have->version);
+    free(gone);
+    have = done(have, o, 2); /* a new value begins anew */
+    ck_assert_int_eq(have->expires, 0);
+    have = done(have, order(CW_STORE_PUT, "v"), 3);
+    ck_assert_uint_eq(have->ttl_ms, 0);
+    free(have);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(operations),
     SUITE_TEST(conditions),
     SUITE_TEST(what_was_done_is_told_again),
     SUITE_TEST(refusals_of_repetitions_are_noted),
+    SUITE_TEST(values_with_a_ttl),
 };
 SUITE_MAIN("store verdict", tests)

@@ -102,6 +102,18 @@ START_TEST(registers)
     store_register_encode(out, again);
     ck_assert_int_eq(memcmp(bytes, again, size), 0);
     ck_assert_ptr_null(store_register_decode(bytes, size - 1));
+    r->ttl_ms = 70000;
+    store_register_encode(r, bytes);
+    ck_assert_uint_eq(store_register_size(r), size + STORE_TTL_BYTES);
+    struct store_register *with = store_register_decode(bytes, size + STORE_TTL_BYTES);
+    ck_assert_ptr_nonnull(with);
+    ck_assert_uint_eq(with->ttl_ms, 70000);
+    ck_assert_uint_eq(with->noted[1].status, CW_STORE_CONFLICT);
+    free(with);
+    bytes[40] = 3; /* deleted, and has a ttl */
+    ck_assert_ptr_null(store_register_decode(bytes, size + STORE_TTL_BYTES));
+    r->ttl_ms = 0;
+    store_register_encode(r, bytes);
     bytes[41] = STORE_OPS + 1;
     ck_assert_ptr_null(store_register_decode(bytes, size));
     bytes[41] = 2;

@@ -42,6 +42,7 @@ store get a
 store head a
 store cas a 1 2
 store insert a 3
+store list
 store delete a
 store status
 store explain a

@@ -172,6 +172,24 @@ char *remedy_for(const char *option, const char *server, const char *sentence, c
     return out;
 }
 
+/* A command for each of the names, which end with the list or at a word that is none ("and 3 more"). */
+static void put_restores(const char *names, const char *option, bool one_process, char out[static REMEDY_TEXT])
+{
+    struct writing w = {option, NULL, out, 0};
+    const char *between = "";
+    char server[32];
+    out[0] = '\0';
+    for (size_t length; (length = strspn(names, "0123456789,")) > 0 && w.used < REMEDY_TEXT / 2;
+         names += length, names += *names == ' ', between = " && ") {
+        snprintf(server, sizeof server, "%.*s", (int)length, names);
+        w.server = server;
+        put(&w, between, strlen(between));
+        put_cwlab(&w, one_process ? "ctl" : "restore");
+        put(&w, " restore", one_process ? strlen(" restore") : 0);
+    }
+    put(&w, " && ..", names[0] != '\0' ? strlen(" && ..") : 0);
+}
+
 /* What was done to a lab by a command of cwlab is undone by another one. */
 static bool undo(struct message *m, const char *option, bool one_process)
 {
@@ -188,6 +206,8 @@ static bool undo(struct message *m, const char *option, bool one_process)
     } else if (strcmp(cause, "interface-down") == 0) {
         snprintf(text, sizeof text, "cwlab link %s%s %s up", option, message_get_text(m, "server", ""),
                  message_get_text(m, "link", ""));
+    } else if (strcmp(cause, "no-majority") == 0 && message_get_text(m, "start", NULL) != NULL) {
+        put_restores(message_get_text(m, "start", ""), option, one_process, text);
     } else if (strcmp(cause, "server-down") == 0 && one_process) {
         snprintf(text, sizeof text, "cwlab ctl %s%s restore", option, message_get_text(m, "expected", ""));
     } else if (strcmp(cause, "server-down") == 0) {

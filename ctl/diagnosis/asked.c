@@ -40,6 +40,19 @@ static bool has_name(const char *names, const char *name, size_t length)
     return false;
 }
 
+void diagnosis_tell_reached(struct rows *rows, const char *answered)
+{
+    for (size_t i = 0; answered != NULL && i < rows->count; i++) {
+        struct message *m = rows->row[i];
+        char server[32];
+        snprintf(server, sizeof server, "%s", finding_text(m, "expected"));
+        if (strcmp(finding_text(m, "cause"), "unreached") == 0 && has_name(answered, server, strlen(server))) {
+            finding_put(m, "text", "%s runs, and is out of view: none of its neighbours is in view", server);
+            finding_put(m, "do", "start one of the neighbours of %s", server);
+        }
+    }
+}
+
 void diagnosis_leave_asked(struct rows *rows, const char *answered)
 {
     static const char on[] = "on ", command[] = ": cwctl doctor";

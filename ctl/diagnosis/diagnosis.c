@@ -5,6 +5,7 @@
 #include "ctl/diagnosis/falls.h"
 #include "ctl/diagnosis/finding.h"
 #include "ctl/diagnosis/machine.h"
+#include "ctl/diagnosis/majority.h"
 #include "ctl/diagnosis/missing.h"
 #include "ctl/diagnosis/near.h"
 #include "ctl/diagnosis/services.h"
@@ -533,6 +534,7 @@ void diagnose(struct rows *rows)
     take_servers(rows);
     findings_close_ranks(rows);
     sort(rows); /* answers come in any order */
+    diagnose_majority(rows, answered);
     join_misnamed(rows);
     join_exchanged(rows);
     drop_explained(rows);
@@ -548,6 +550,7 @@ void diagnose(struct rows *rows)
         missing_tell(rows, missing);
     }
     free(missing);
+    diagnosis_tell_reached(rows, answered);
     diagnosis_leave_asked(rows, answered);
     free(answered);
     worst_first(rows);

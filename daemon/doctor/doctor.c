@@ -497,8 +497,8 @@ unsigned doctor_look(struct host_server *s, const struct rows_reader *out)
     if (s->host->boot != NULL) {
         doctor_bootstrap(&d, s->host->boot);
     }
-    look_at_serving(&d, host_now(s->host));
     doctor_view(&d);
+    look_at_serving(&d, host_now(s->host));
     list_resting(&d);
     return d.found;
 }

@@ -12,6 +12,7 @@
 enum {
     FAR_MOST = 16,   /* servers that no living neighbour tells of: more need not be listed */
     START_MOST = 16, /* servers to be started that are named */
+    AWAY = 640,      /* bytes of the field of those that are away: some 80 */
     NAMES = 130      /* bytes of a list of servers: two of them and a sentence have room in DOCTOR_TEXT */
 };
 
@@ -65,16 +66,31 @@ static uint32_t wanted_of(const struct torus *t)
     return t->servers / 2 + 1;
 }
 
-/* Fewer than half are in view, though this server reaches others: what counts votes stands still. */
-static bool lacks_majority(const struct doctor *d)
-{
-    const struct reach *view = ls_committed(d->ls);
-    return view->members < wanted_of(host_torus(d->s->host)) && view->members >= 2 && ls_active(d->ls);
-}
-
 static bool has_left(const struct doctor *d, cw_server server)
 {
     return strcmp(host_state_of(d->s, server), "left") == 0;
+}
+
+static uint32_t count_left(const struct doctor *d)
+{
+    uint32_t count = 0;
+    for (cw_server s = 0; s < host_torus(d->s->host)->servers; s++) {
+        count += has_left(d, s);
+    }
+    return count;
+}
+
+/*
+ * Fewer than half are in view: what counts votes stands still. A server that reaches no other one may have lost its own
+ * cables; it says so only where servers have left, and told it.
+ */
+static bool lacks_majority(const struct doctor *d)
+{
+    const struct reach *view = ls_committed(d->ls);
+    if (view->members >= wanted_of(host_torus(d->s->host))) {
+        return false;
+    }
+    return doctor_is_cut_off(d) ? count_left(d) > 0 : ls_active(d->ls);
 }
 
 /*
@@ -203,24 +219,52 @@ static void advise_to_start(struct doctor *d, uint32_t lacking)
     }
 }
 
+static void say_those_away(struct doctor *d, const char *field, bool near)
+{
+    const struct torus *t = host_torus(d->s->host);
+    char names[AWAY] = "", name[TORUS_TEXT];
+    size_t used = 0;
+    for (cw_server s = 0; s < t->servers; s++) {
+        bool away = !reach_has(ls_committed(d->ls), s) && !has_left(d, s) && !(near && is_alone(d, s));
+        torus_format(torus_coord(t, s), name);
+        if (away && used + strlen(name) + 2 < sizeof names) {
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? " " : "", name);
+        }
+    }
+    d->out->text(d->out->context, field, names);
+}
+
+/* For whoever compares with what other servers say: the numbers, all that are away, and who of them has a neighbour. */
+static void say_away(struct doctor *d)
+{
+    d->out->integer(d->out->context, "members", ls_committed(d->ls)->members);
+    d->out->integer(d->out->context, "torus", host_torus(d->s->host)->servers);
+    say_those_away(d, "away", false);
+    say_those_away(d, "near", true);
+}
+
 static void look_at_majority(struct doctor *d)
 {
     const struct torus *t = host_torus(d->s->host);
     const struct reach *view = ls_committed(d->ls);
-    struct names left = {.used = 0}, down = {.used = 0};
+    struct names left = {.used = 0}, away = {.used = 0};
     if (!lacks_majority(d)) {
         return; /* who reaches nobody is told of that */
     }
     for (cw_server s = 0; s < t->servers; s++) {
         if (!reach_has(view, s)) {
-            add_name(has_left(d, s) ? &left : &down, t, s);
+            add_name(has_left(d, s) ? &left : &away, t, s);
         }
     }
     doctor_say(d, DOCTOR_GRAVE, "no-majority", CW_LINK_SELF,
                "%u of %u servers are in view, which is no majority: the caches of kvcache stand still%s%s%s%s",
                (unsigned)view->members, (unsigned)t->servers, left.count > 0 ? "; these left in order: " : "",
-               end_names(&left), down.count > 0 ? "; these are down: " : "", end_names(&down));
-    advise_to_start(d, wanted_of(t) - view->members);
+               end_names(&left), away.count > 0 ? "; these are away: " : "", end_names(&away));
+    d->out->text(d->out->context, "left", left.text);
+    say_away(d);
+    uint32_t lacking = wanted_of(t) - view->members;
+    bool blind = doctor_is_cut_off(d) && left.count < lacking; /* what is behind those that left may well run */
+    advise_to_start(d, blind ? left.count : lacking);
 }
 
 void doctor_view(struct doctor *d)

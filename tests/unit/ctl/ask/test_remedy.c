@@ -85,7 +85,14 @@ START_TEST(what_a_lab_undoes)
     remedies_in_lab(&rows, "--name x ", false);
     ck_assert_str_eq(what_of(&rows, 3), "cwlab status --name x: is this machine busy? Then fewer servers, or longer "
                                         "timers: cwlab rescale --name x");
+    struct message *lost =
+        finding("no-majority", NULL, "systemctl start cubewayd on these 2, in this order: 0,0,1 1,0,0");
+    message_text(lost, "start", "0,0,1 1,0,0");
+    rows_add(&rows, lost);
+    remedies_in_lab(&rows, "", false);
+    ck_assert_str_eq(what_of(&rows, 4), "cwlab restore 0,0,1 && cwlab restore 1,0,0");
     remedies_in_lab(&rows, "--name x ", true);
+    ck_assert_str_eq(what_of(&rows, 4), "cwlab ctl --name x 0,0,1 restore && cwlab ctl --name x 1,0,0 restore");
     ck_assert_str_eq(what_of(&rows, 1), "cwlab ctl --name x 2,0,0 restore");
     ck_assert_str_eq(what_of(&rows, 3), "cwlab status --name x: is this machine busy? Then fewer servers, or longer "
                                         "timers: cwlab up --scale N");

@@ -45,6 +45,15 @@ END_TEST
 
 START_TEST(who_has_answered)
 {
+    struct message *away = add("finding", "unreached", "1,0,0", "0,0,0");
+    message_text(away, "text", "t");
+    diagnosis_tell_reached(&rows, "1,0,0");
+    ck_assert_str_eq(message_get_text(away, "text", ""), "t");
+    diagnosis_tell_reached(&rows, "1,0,0 0,0,0");
+    ck_assert_str_eq(message_get_text(away, "text", ""),
+                     "0,0,0 runs, and is out of view: none of its neighbours is in view");
+    ck_assert_str_eq(message_get_text(away, "do", ""), "start one of the neighbours of 0,0,0");
+    rows_clear(&rows);
     add("about", "", "0,0,0", "");
     add("finding", "half", "0,0,1", "");
     add("about", "", "1,0,2", "");

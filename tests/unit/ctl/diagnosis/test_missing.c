@@ -105,7 +105,7 @@ START_TEST(who_is_told_of_is_not_told_again)
     add("about", "0,0,0", "");
     add("about", "0,1,0", "");
     add_finding(4, "left", "0,0,0", "1,0,0");
-    message_text(add_finding(1, "no-majority", "0,0,0", ""), "text", "; these are down: 3,0,0 2,0,0");
+    message_text(add_finding(1, "no-majority", "0,0,0", ""), "text", "; these are away: 3,0,0 2,0,0");
     diagnose(&rows);
     ck_assert_uint_eq(rows.count, 2);
     rows_clear(&rows);

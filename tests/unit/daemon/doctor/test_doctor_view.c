@@ -70,7 +70,8 @@ START_TEST(no_majority)
     }
     look(h, 0);
     ck_assert_ptr_nonnull(rows_said_find(&said, "severity=1 cause=no-majority text=4 of 9 servers are in view"));
-    ck_assert_ptr_nonnull(rows_said_find(&said, "; these are down: 1,0,0 1,1,0 1,2,0 2,0,0 2,1,0"));
+    ck_assert_ptr_nonnull(rows_said_find(&said, "; these are away: 1,0,0 1,1,0 1,2,0 2,0,0 2,1,0"));
+    ck_assert_ptr_nonnull(rows_said_find(&said, "members=4 torus=9 away=1,0,0 1,1,0 1,2,0 2,0,0 2,1,0 near=1,0,0 "));
     ck_assert_ptr_nonnull(rows_said_find(&said, "start=1,0,0 do=on 1,0,0: systemctl start cubewayd"));
     host_close(h);
 }
@@ -94,7 +95,7 @@ START_TEST(advice_can_be_followed)
         turn(h, 1);
     }
     look(h, 0);
-    ck_assert_ptr_nonnull(rows_said_find(&said, "; these left in order: 3,0,0; these are down: 0,2,0"));
+    ck_assert_ptr_nonnull(rows_said_find(&said, "; these left in order: 3,0,0; these are away: 0,2,0"));
     const char *row = rows_said_find(&said, "do=systemctl start cubewayd on these 7, in this order: 3,0,0 0,2,0 ");
     ck_assert_ptr_nonnull(row);
     ck_assert_ptr_null(strstr(row, "more"));
@@ -102,6 +103,30 @@ START_TEST(advice_can_be_followed)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(who_is_away_with_its_neighbours), SUITE_TEST(no_majority),
+/* Its neighbours have left in order, all of them: that says more than that it reaches nobody. */
+START_TEST(alone_for_all_neighbours_left)
+{
+    struct host *h = town_open("torus { dims = 2x2x1; coordinate = all }");
+    town_settle(h, 4);
+    for (unsigned s = 1; s < 3; s++) {
+        ls_leave(node_linkstate(host_server(h, s)->node), host_now(h));
+    }
+    for (unsigned i = 0; i < 2000 && town_reach(h, 0) != 1; i++) {
+        turn(h, 1);
+    }
+    turn(h, 200);
+    look(h, 0);
+    const char *row = rows_said_find(&said, "cause=no-majority text=1 of 4 servers are in view");
+    ck_assert_ptr_nonnull(row);
+    ck_assert_ptr_nonnull(strstr(row, "; these left in order: 0,1,0 1,0,0; these are away: 1,1,0"));
+    ck_assert_ptr_nonnull(strstr(row, "do=systemctl start cubewayd on these 2, in this order: 0,1,0 1,0,0"));
+    ck_assert_ptr_null(rows_said_find(&said, "cause=alone"));
+    ck_assert_ptr_null(rows_said_find(&said, "cause=fenced"));
+    host_close(h);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(alone_for_all_neighbours_left),
+                                          SUITE_TEST(who_is_away_with_its_neighbours), SUITE_TEST(no_majority),
                                           SUITE_TEST(advice_can_be_followed)};
 SUITE_MAIN("doctor_view", tests)

@@ -20,6 +20,7 @@ static const struct table_column link_columns[] = {
     {"rx_frames", "RECEIVED", TABLE_SHORT},
     {"rx_bytes", "BYTES", TABLE_BYTES},
     {"rx_dropped", "OVERRUNS", TABLE_SHORT},
+    {"tx_refused", "REFUSED", TABLE_SHORT},
     {"tx_errors", "ERRORS", TABLE_SHORT},
     {"flaps", "FLAPS", TABLE_COUNT},
     {"relay", "RELAY", TABLE_TEXT},

@@ -105,6 +105,15 @@ static const char *said_of(const struct told *t, cw_link link, const struct ls_l
 
 /* ---- Ports ------------------------------------------------------------------------------------------------------- */
 
+/* The cable is right, and the server at its end is of another cluster or configuration: no cable need be moved. */
+static const char *state_of_port(const struct host *h, const struct ls_link_info *info, cw_link link)
+{
+    const struct ls_heard *heard = &info->heard;
+    bool right = heard->any && same(heard->server, info->expected) && heard->port == cw_link_opposite(link);
+    bool other = heard->cluster != host_config(h)->cluster || heard->config_hash != host_config_hash(h);
+    return info->miswired && right && other ? "refused" : info->state;
+}
+
 /* Gives true, and in *out the interface's name, when the interface is down, whatever its cable does. */
 static bool is_switched_off(const struct shim *shim, struct shim_info *out)
 {
@@ -196,7 +205,8 @@ static cw_links tell_ports(struct request *r, struct host_server *s)
         request_text(r, "link", quantity_link_name(link));
         request_server(r, "leads_to", info.expected);
         request_text(r, "port", quantity_link_name(cw_link_opposite(link)));
-        request_text(r, "state", s->link[link].shim == NULL ? "no-interface" : info.state);
+        request_text(r, "state",
+                     s->link[link].shim == NULL ? "no-interface" : state_of_port(commands_host(r), &info, link));
         if (info.heard.any) {
             request_server(r, "seen", info.heard.server);
             request_text(r, "seen_port", quantity_link_name(info.heard.port));

@@ -19,6 +19,8 @@
 enum {
     FRAMES_OF_SOMEBODY = 5, /* received, and no hello among them */
     REFUSED_ALL = 16,       /* frames in a row that a device refused: it is not only full for a moment */
+    REFUSED_FEW = 100,      /* frames that it refused here and there: fewer are nobody's business, */
+    REFUSED_PERCENT = 1,    /* and so is a smaller share of all */
 };
 static const cw_span lately = CW_SEC(10); /* frames of another wire version that are older say nothing of now */
 
@@ -296,10 +298,27 @@ static void tell_loss(struct doctor *d, cw_link link, const struct ls_link_info 
 }
 
 /* A link that is up, but not always, or not for all frames. */
+/* They are sent again, so that no loss is measured on the cable; but who waits for them waits longer. */
+static void look_at_refusals(struct doctor *d, cw_link link, const char *device)
+{
+    struct shim_counters count;
+    shim_counters(d->s->link[link].shim, &count);
+    uint64_t tries = count.tx_refused + count.tx_frames;
+    if (count.tx_refused < REFUSED_FEW || count.tx_refused * 100 < tries * REFUSED_PERCENT) {
+        return;
+    }
+    doctor_say(d, DOCTOR_NOTE, "refused", link,
+               "%s, the interface of %s, refused %" PRIu64 " of %" PRIu64 " frames since this daemon began (%u %%), "
+               "which were tried again: its queue was full, or a rule drops what it is given",
+               device, quantity_link_name(link), count.tx_refused, tries, (unsigned)(count.tx_refused * 100 / tries));
+    doctor_do(d, "tc -s qdisc show dev %s; nft list ruleset", device);
+}
+
 static void look_at_quality(struct doctor *d, cw_link link, const struct ls_link_info *info)
 {
     struct shim_info shim;
     shim_info(d->s->link[link].shim, &shim);
+    look_at_refusals(d, link, shim.name);
     if (info->loss_in.bad || info->loss_out.bad) {
         tell_loss(d, link, info, shim.name);
     } else {

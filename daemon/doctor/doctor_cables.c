@@ -200,12 +200,23 @@ static void other_profile(struct doctor *d, cw_link link, const char *far, const
                   far, d->self, h->config.file);
 }
 
+/* All links of the odd server hear the same number. */
+static bool find_difference(struct doctor *d, uint32_t hash)
+{
+    const struct host *h = d->s->host;
+    if (!d->sought || d->sought_hash != hash) {
+        d->sought = true;
+        d->sought_hash = hash;
+        d->differs = differ_find(&h->config, torus_dims(&h->torus), h->mtu, hash, &d->differ);
+    }
+    return d->differs;
+}
+
 static void other_settings(struct doctor *d, cw_link link)
 {
     const struct host *h = d->s->host;
     uint32_t hash = d->info[link].heard.config_hash, mtu = mtu_of(h, hash);
     const char *profile = profile_of(h, hash);
-    struct differ differ;
     char far[TORUS_TEXT];
     torus_format(d->info[link].heard.server, far);
     if (mtu != 0) {
@@ -214,10 +225,10 @@ static void other_settings(struct doctor *d, cw_link link)
     }
     if (profile != NULL) {
         other_profile(d, link, far, profile);
-    } else if (differ_find(&h->config, torus_dims(&h->torus), h->mtu, hash, &differ)) {
-        doctor_say(d, DOCTOR_BROKEN, "settings", link, "%s has %s, and %s has %s", far, differ.theirs, d->self,
-                   differ.ours);
-        tell_setting(d, link, far, differ.theirs, differ.set);
+    } else if (find_difference(d, hash)) {
+        doctor_say(d, DOCTOR_BROKEN, "settings", link, "%s has %s, and %s has %s", far, d->differ.theirs, d->self,
+                   d->differ.ours);
+        tell_setting(d, link, far, d->differ.theirs, d->differ.set);
     } else {
         doctor_say(d, DOCTOR_BROKEN, "settings", link,
                    "%s has another configuration than %s: torus.dims, timers or mtu differ", far, d->self);

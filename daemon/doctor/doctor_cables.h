@@ -6,6 +6,7 @@
 #ifndef DAEMON_DOCTOR_DOCTOR_CABLES_H
 #define DAEMON_DOCTOR_DOCTOR_CABLES_H
 
+#include "daemon/doctor/differ.h"
 #include "daemon/doctor/doctor.h"
 
 enum { DOCTOR_TEXT = 420 };
@@ -28,7 +29,10 @@ struct doctor {
     unsigned stood_flaps; /* so many of the flaps of each of these are explained by that */
     bool held;            /* it was told that a service held the thread */
     unsigned found;       /* findings that are more than a note */
-    cw_link link;         /* of the finding under way */
+    bool sought, differs; /* differ_find() was called for this number, and gave this */
+    uint32_t sought_hash;
+    struct differ differ;
+    cw_link link; /* of the finding under way */
 };
 
 /* Begins a finding: its sentence. doctor_do() or doctor_advise() ends it. */

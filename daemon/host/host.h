@@ -195,6 +195,8 @@ const char *host_events_of(const struct host *h, char text[static TORUS_TEXT]);
 const char *host_build(const struct host *h);
 /* Bytes of a frame, the same on every link of this process. */
 uint32_t host_mtu(const struct host *h);
+/* The number of its configuration in hellos: config_hash(). */
+uint32_t host_config_hash(const struct host *h);
 size_t host_packets_out(const struct host *h);   /* packet buffers in use */
 size_t host_packets_bytes(const struct host *h); /* bytes of all packet buffers */
 /* The clock of the nodes (shim/clock.h), read now: the time that entries of nodes are given. */

@@ -140,6 +140,11 @@ uint32_t host_mtu(const struct host *h)
     return h->mtu;
 }
 
+uint32_t host_config_hash(const struct host *h)
+{
+    return h->config_hash;
+}
+
 size_t host_packets_out(const struct host *h)
 {
     return pkt_home_out(h->packets);

@@ -373,6 +373,10 @@ class Doctor(net_kit.Case):
         before = self.refusals()
         time.sleep(0.5)
         self.assertLess(self.refusals() - before, 300)  # it was 10,000
+        net_kit.run(*self.spaces[SICK].enter("tc", "qdisc", "del", "dev", "px", "root"))
+        self.expect(SICK, "doctor", (SICK, "refused", r"^px, the interface of .x, refused [0-9]+ of [0-9]+ frames ",
+                                     "tc -s qdisc show dev px"))  # a note, once it takes them again
+        self.assertIn("REFUSED", self.cwctl(SICK, "links"))
 
     def refusals(self):
         return json.loads(self.cwctl(SICK, "--json links +x"))["tx_refused"]
@@ -449,6 +453,7 @@ class Doctor(net_kit.Case):
         self.expect(HERE, "doctor --all", (PATIENT, "cluster", ours, "set cluster = 1 there"),
                     show="1,1,1 has `cluster = 9`")
         self.assertRegex(self.cwctl(HERE, "servers"), "1,1,1 +refused")
+        self.assertRegex(self.cwctl(PATIENT, "wiring", code=1), "SHOULD GO TO(.*\n)+.*of 1,1,1 .* refused")
 
     def test_other_timers(self):
         self.start_all(but=[SICK])

@@ -39,6 +39,19 @@ START_TEST(timers_are_named)
     ck_assert_str_eq(d.theirs, "timers.dead = 500ms and timers.hold = 600ms");
     ck_assert_str_eq(d.ours, "50ms and 60ms");
     ck_assert_str_eq(d.set, "timers.dead = 50ms and timers.hold = 60ms");
+    other.timers.dead = CW_SEC(2);
+    other.timers.hold = CW_MS(2200);
+    ck_assert(find(&other, dims, &d));
+    ck_assert_str_eq(d.theirs, "timers.dead = 2s and timers.hold = 2200ms");
+    other.timers.hello = CW_MS(50);
+    ck_assert(find(&other, dims, &d));
+    ck_assert_str_eq(d.theirs, "timers.hello = 50ms, timers.dead = 2s and timers.hold = 2200ms");
+    ck_assert_str_eq(d.ours, "10ms, 50ms and 60ms");
+    ck_assert_str_eq(d.set, "timers.hello = 10ms, timers.dead = 50ms and timers.hold = 60ms");
+    other = config_default();
+    other.timers.hello = CW_MS(17);
+    ck_assert(find(&other, dims, &d));
+    ck_assert_str_eq(d.theirs, "timers.hello = 17ms");
 }
 END_TEST
 

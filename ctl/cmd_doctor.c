@@ -174,7 +174,7 @@ int run_doctor(struct call *call)
             ask_far_ends(call, &rows);
         }
         diagnose(&rows);
-        remedies_in_lab(&rows, lab, lab != NULL && strcmp(client_daemon(call->client), lab_of_one_process) == 0);
+        remedies_in_lab(&rows, lab, lab != NULL ? client_daemon(call->client) : "");
         for (size_t i = 0; i < rows.count; i++) {
             show(call, rows.row[i]);
         }

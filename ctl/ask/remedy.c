@@ -150,12 +150,35 @@ char *remedy_in_sentence(const struct client *daemon, const char *server, const 
     return remedy_for(option, whole ? server : client_daemon(daemon), sentence, out);
 }
 
+/* A service that is switched off: nobody writes the configuration of a lab's daemons, cwlab up does. */
+static bool put_service(struct writing *w, const char *sentence)
+{
+    static const char section[] = "give the daemon's configuration a section service ";
+    const char *found = strstr(sentence, section);
+    char name[32];
+    if (found == NULL || sscanf(found + sizeof section - 1, "%31s", name) != 1) {
+        return false;
+    }
+    put(w, sentence, (size_t)(found - sentence));
+    put(w, "begin the lab with ", strlen("begin the lab with "));
+    if (strcmp(name, "ip") == 0) {
+        put(w, "cwlab up --tunnel", strlen("cwlab up --tunnel"));
+    } else {
+        put(w, "cwlab up --service ", strlen("cwlab up --service "));
+        put(w, name, sizeof name);
+    }
+    return true;
+}
+
 char *remedy_for(const char *option, const char *server, const char *sentence, char out[static REMEDY_TEXT])
 {
     static const char word[] = "cwctl ";
     const char *at = sentence, *found;
     struct writing w = {option, server, out, 0};
     out[0] = '\0';
+    if (option != NULL && put_service(&w, sentence)) {
+        return out;
+    }
     while (option != NULL && w.server != NULL && (found = strstr(at, word)) != NULL) {
         bool command =
             found == sentence || (found - sentence >= 2 && strchr(":;", found[-2]) != NULL && found[-1] == ' ');
@@ -208,6 +231,9 @@ static bool undo(struct message *m, const char *option, bool one_process)
                  message_get_text(m, "link", ""));
     } else if (strcmp(cause, "no-majority") == 0 && message_get_text(m, "start", NULL) != NULL) {
         put_restores(message_get_text(m, "start", ""), option, one_process, text);
+    } else if (strcmp(cause, "no-carrier") == 0 && one_process) {
+        snprintf(text, sizeof text, "cwlab ctl %s%s mend %s", option, message_get_text(m, "server", ""),
+                 message_get_text(m, "link", ""));
     } else if (strcmp(cause, "server-down") == 0 && one_process) {
         snprintf(text, sizeof text, "cwlab ctl %s%s restore", option, message_get_text(m, "expected", ""));
     } else if (strcmp(cause, "server-down") == 0) {
@@ -220,12 +246,22 @@ static bool undo(struct message *m, const char *option, bool one_process)
     return true;
 }
 
-void remedies_in_lab(struct rows *rows, const char *option, bool one_process)
+/* It begins with a command that may be typed anywhere. */
+static bool is_anywhere(const char *remedy)
 {
+    return strncmp(remedy, "cwctl ", 6) == 0 && strncmp(remedy, "cwctl doctor on ", 16) != 0;
+}
+
+void remedies_in_lab(struct rows *rows, const char *option, const char *daemon)
+{
+    bool one_process = strcmp(daemon, lab_of_one_process) == 0;
     for (size_t i = 0; i < rows->count && option != NULL; i++) {
         char text[REMEDY_TEXT];
+        const char *remedy = message_get_text(rows->row[i], "do", "");
         if (!undo(rows->row[i], option, one_process)) {
-            message_text(rows->row[i], "do", remedy_in_lab(message_get_text(rows->row[i], "do", ""), option, text));
+            message_text(rows->row[i], "do",
+                         is_anywhere(remedy) ? remedy_for(option, daemon, remedy, text)
+                                             : remedy_in_lab(remedy, option, text));
         }
     }
 }

@@ -24,7 +24,8 @@ char *remedy_in_lab(const char *remedy, const char *option, char out[static REME
 
 /*
  * A sentence with commands of cwctl in it ("..: cwctl job grant a b:1:2"), for whoever talks to that server of a lab:
- * "cwctl" becomes "cwlab ctl SERVER" at the sentence's beginning, and behind ": " and "; ". option: as above; NULL:
+ * "cwctl" becomes "cwlab ctl SERVER" at the sentence's beginning, and behind ": " and "; "; a section of the daemon's
+ * configuration that switches a service on becomes what cwlab up calls it. option: as above; NULL:
  * there is no lab, and the sentence stays.
  */
 char *remedy_for(const char *option, const char *server, const char *sentence, char out[static REMEDY_TEXT]);
@@ -34,8 +35,9 @@ char *remedy_in_sentence(const struct client *daemon, const char *server, const 
 
 /*
  * Does so with all findings. Call after remedy_place() and diagnose(). option: as above; NULL: there is no lab.
- * one_process: all servers of the lab live in one process, in which cwctl itself brings one back.
+ * daemon: the one that was asked, at which commands are typed that may be typed anywhere; lab_of_one_process: all
+ * servers of the lab live in one process, in which cwctl itself brings one back.
  */
-void remedies_in_lab(struct rows *rows, const char *option, bool one_process);
+void remedies_in_lab(struct rows *rows, const char *option, const char *daemon);
 
 #endif

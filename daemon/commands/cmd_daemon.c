@@ -79,6 +79,14 @@ void cmd_relay(struct request *r)
 void cmd_leave(struct request *r)
 {
     struct host *h = commands_host(r);
+    const char *one = request_line(r)->server;
+    if (host_count(h) > 1 && one != NULL && strcmp(one, "all") != 0) {
+        request_refuse(r, -EOPNOTSUPP,
+                       "%u servers live in this daemon, and leave together: without --server, or with --server all; "
+                       "fail takes one of them away",
+                       host_count(h));
+        return;
+    }
     if (host_leaving(h)) { /* a second call of host_leave() would cut the leaving short */
         request_refuse(r, -EALREADY, "it is leaving already");
         return;

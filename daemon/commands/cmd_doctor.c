@@ -5,6 +5,26 @@
 #include "daemon/commands/commands.h"
 #include "daemon/doctor/doctor.h"
 
+/* Servers of this process that have failed, as of others that are not in view. */
+static void tell_failed(struct request *r)
+{
+    struct host *h = commands_host(r);
+    unsigned failed = 0;
+    for (unsigned i = 0; i < host_count(h); i++) {
+        const struct host_server *s = host_server(h, i);
+        if (s->node == NULL) {
+            failed++;
+            request_server(r, "server", s->self);
+            request_integer(r, "unasked", 1);
+            request_row(r);
+        }
+    }
+    request_integer(r, "asked", host_count(h) - failed);
+    request_integer(r, "answered", host_count(h) - failed);
+    request_integer(r, "servers", host_count(h));
+    request_row(r);
+}
+
 void cmd_doctor(struct request *r)
 {
     struct host *h = commands_host(r);
@@ -33,6 +53,9 @@ void cmd_doctor(struct request *r)
     }
     for (struct host_server *s; (s = commands_next(r, &scope)) != NULL;) {
         found += doctor_look(s, &out);
+    }
+    if (all) {
+        tell_failed(r);
     }
     request_done(r, found > 0 ? 1 : 0);
 }

@@ -97,7 +97,11 @@ static void look_at_medium(struct doctor *d, cw_link link, const struct ls_link_
             "no carrier on %s (%s): the cable to %s of %s is not plugged in at both ends, or the interface there "
             "is off",
             shim.name, name, quantity_link_name(cw_link_opposite(link)), far);
-        doctor_do(d, "ip link show %s", shim.name);
+        if (host_count(d->s->host) > 1) { /* the cable is memory */
+            doctor_advise(d, "cwctl --server %s mend %s", d->self, name);
+        } else {
+            doctor_do(d, "ip link show %s", shim.name);
+        }
     }
 }
 
@@ -219,7 +223,11 @@ static void look_at_silence(struct doctor *d, cw_link link, const struct ls_link
         if (silent[0] != '\0') {
             d->out->text(d->out->context, "silent_for", silent);
         }
-        doctor_advise(d, "on %s: systemctl status cubewayd", far);
+        if (host_count(d->s->host) > 1) { /* it is of this process */
+            doctor_advise(d, "cwctl --server %s restore", far);
+        } else {
+            doctor_advise(d, "on %s: systemctl status cubewayd", far);
+        }
     }
 }
 

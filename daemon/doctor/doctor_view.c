@@ -212,7 +212,12 @@ static void advise_to_start(struct doctor *d, uint32_t lacking)
     }
     names.more = lacking - (start.count - names.more);
     d->out->text(d->out->context, "start", end_names(&names));
-    if (lacking == 1) {
+    if (host_count(d->s->host) > 1) { /* they are of this process */
+        const char *then = lacking == 1 ? "" : ", then the same for the others, in this order: ";
+        char first[TORUS_TEXT];
+        torus_format(torus_coord(t, start.server[0]), first);
+        doctor_advise(d, "cwctl --server %s restore%s%s", first, then, lacking == 1 ? "" : names.text);
+    } else if (lacking == 1) {
         doctor_advise(d, "on %s: systemctl start cubewayd", names.text);
     } else {
         doctor_advise(d, "systemctl start cubewayd on these %u, in this order: %s", (unsigned)lacking, names.text);

@@ -33,7 +33,7 @@ START_TEST(where_it_is_typed)
     remedy_place(&rows);
     ck_assert_str_eq(what_of(&rows, 0), "on 1,0,0: ip link set px mtu 3000");
     ck_assert_str_eq(what_of(&rows, 1), "on 2,0,0: systemctl start cubewayd");
-    remedies_in_lab(&rows, NULL, false); /* there is none */
+    remedies_in_lab(&rows, NULL, ""); /* there is none */
     ck_assert_str_eq(what_of(&rows, 1), "on 2,0,0: systemctl start cubewayd");
     rows_clear(&rows);
 }
@@ -76,27 +76,45 @@ START_TEST(what_a_lab_undoes)
     rows_add(&rows, finding("deaf", "1,0,0", "ip -s link show px"));
     rows_add(&rows, finding("waited", "1,0,0", "give it a processor: priority = realtime, or longer timers"));
     remedy_place(&rows);
-    remedies_in_lab(&rows, "", false);
+    remedies_in_lab(&rows, "", "0,0,0");
     ck_assert_str_eq(what_of(&rows, 0), "cwlab link 1,0,0 +x up");
     ck_assert_str_eq(what_of(&rows, 1), "cwlab logs 2,0,0; cwlab restore 2,0,0");
     ck_assert_str_eq(what_of(&rows, 2), "cwlab exec 1,0,0 ip -s link show px");
     ck_assert_str_eq(what_of(&rows, 3), "cwlab status: is this machine busy? Then fewer servers, or longer timers: "
                                         "cwlab rescale");
-    remedies_in_lab(&rows, "--name x ", false);
+    remedies_in_lab(&rows, "--name x ", "0,0,0");
     ck_assert_str_eq(what_of(&rows, 3), "cwlab status --name x: is this machine busy? Then fewer servers, or longer "
                                         "timers: cwlab rescale --name x");
     struct message *lost =
         finding("no-majority", NULL, "systemctl start cubewayd on these 2, in this order: 0,0,1 1,0,0");
     message_text(lost, "start", "0,0,1 1,0,0");
     rows_add(&rows, lost);
-    remedies_in_lab(&rows, "", false);
+    rows_add(&rows, finding("fell-once", NULL, "cwctl events --all says when"));
+    rows_add(&rows, finding("no-carrier", "1,0,0", "ip link show memory"));
+    remedies_in_lab(&rows, "", "0,0,0");
     ck_assert_str_eq(what_of(&rows, 4), "cwlab restore 0,0,1 && cwlab restore 1,0,0");
-    remedies_in_lab(&rows, "--name x ", true);
+    ck_assert_str_eq(what_of(&rows, 5), "cwlab ctl 0,0,0 events --all says when");
+    remedies_in_lab(&rows, "--name x ", "all");
     ck_assert_str_eq(what_of(&rows, 4), "cwlab ctl --name x 0,0,1 restore && cwlab ctl --name x 1,0,0 restore");
+    ck_assert_str_eq(what_of(&rows, 6), "cwlab ctl --name x 1,0,0 mend +x");
     ck_assert_str_eq(what_of(&rows, 1), "cwlab ctl --name x 2,0,0 restore");
     ck_assert_str_eq(what_of(&rows, 3), "cwlab status --name x: is this machine busy? Then fewer servers, or longer "
                                         "timers: cwlab up --scale N");
     rows_clear(&rows);
+}
+END_TEST
+
+/* Nobody writes the configuration of a lab's daemons. */
+START_TEST(a_service_that_is_off)
+{
+    static const char says[] = "service 'ip' is switched off here: to switch it on, give the daemon's configuration a "
+                               "section service ip { }, and restart the daemon";
+    char out[REMEDY_TEXT];
+    ck_assert_str_eq(remedy_for("", "0,0,0", says, out),
+                     "service 'ip' is switched off here: to switch it on, begin the lab with cwlab up --tunnel");
+    ck_assert_str_eq(remedy_for("", "0,0,0", "give the daemon's configuration a section service store { }", out),
+                     "begin the lab with cwlab up --service store");
+    ck_assert_str_eq(remedy_for(NULL, "0,0,0", says, out), says);
 }
 END_TEST
 
@@ -112,9 +130,7 @@ START_TEST(long_text)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(where_it_is_typed),
-    SUITE_TEST(the_words_of_a_lab),
-    SUITE_TEST(what_a_lab_undoes),
-    SUITE_TEST(long_text),
+    SUITE_TEST(where_it_is_typed),     SUITE_TEST(the_words_of_a_lab), SUITE_TEST(what_a_lab_undoes),
+    SUITE_TEST(a_service_that_is_off), SUITE_TEST(long_text),
 };
 SUITE_MAIN("remedy", tests)

@@ -71,7 +71,7 @@ START_TEST(a_server_that_is_down)
     const char *row = rows_said_find(&said, "cause=server-down");
     ck_assert_ptr_nonnull(row);
     ck_assert_msg(strstr(row, "0,1,0 is not heard, and no other server reaches it") != NULL, "%s", row);
-    ck_assert_ptr_nonnull(strstr(row, "do=on 0,1,0: systemctl status cubewayd"));
+    ck_assert_ptr_nonnull(strstr(row, "do=cwctl --server 0,1,0 restore"));
     host_close(h);
 }
 END_TEST

@@ -72,7 +72,7 @@ START_TEST(no_majority)
     ck_assert_ptr_nonnull(rows_said_find(&said, "severity=1 cause=no-majority text=4 of 9 servers are in view"));
     ck_assert_ptr_nonnull(rows_said_find(&said, "; these are away: 1,0,0 1,1,0 1,2,0 2,0,0 2,1,0"));
     ck_assert_ptr_nonnull(rows_said_find(&said, "members=4 torus=9 away=1,0,0 1,1,0 1,2,0 2,0,0 2,1,0 near=1,0,0 "));
-    ck_assert_ptr_nonnull(rows_said_find(&said, "start=1,0,0 do=on 1,0,0: systemctl start cubewayd"));
+    ck_assert_ptr_nonnull(rows_said_find(&said, "start=1,0,0 do=cwctl --server 1,0,0 restore"));
     host_close(h);
 }
 END_TEST
@@ -96,7 +96,8 @@ START_TEST(advice_can_be_followed)
     }
     look(h, 0);
     ck_assert_ptr_nonnull(rows_said_find(&said, "; these left in order: 3,0,0; these are away: 0,2,0"));
-    const char *row = rows_said_find(&said, "do=systemctl start cubewayd on these 7, in this order: 3,0,0 0,2,0 ");
+    const char *row = rows_said_find(
+        &said, "do=cwctl --server 3,0,0 restore, then the same for the others, in this order: 3,0,0 0,2,0 ");
     ck_assert_ptr_nonnull(row);
     ck_assert_ptr_null(strstr(row, "more"));
     host_close(h);
@@ -119,7 +120,8 @@ START_TEST(alone_for_all_neighbours_left)
     const char *row = rows_said_find(&said, "cause=no-majority text=1 of 4 servers are in view");
     ck_assert_ptr_nonnull(row);
     ck_assert_ptr_nonnull(strstr(row, "; these left in order: 0,1,0 1,0,0; these are away: 1,1,0"));
-    ck_assert_ptr_nonnull(strstr(row, "do=systemctl start cubewayd on these 2, in this order: 0,1,0 1,0,0"));
+    ck_assert_ptr_nonnull(
+        strstr(row, "do=cwctl --server 0,1,0 restore, then the same for the others, in this order: 0,1,0 1,0,0"));
     ck_assert_ptr_null(rows_said_find(&said, "cause=alone"));
     ck_assert_ptr_null(rows_said_find(&said, "cause=fenced"));
     host_close(h);

@@ -9,71 +9,12 @@
  * links, credit would come as late as the last of it, and links would be idle a third of the time.
  */
 #include "base/check.h"
-#include "services/aggregate/sorted/merge.h"
-#include "services/aggregate/stream/internal.h"
+#include "services/aggregate/stream/flow_parts.h"
 #include "services/reply/servers.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct slot {
-    size_t size;
-    bool here, last;
-    uint8_t *longer; /* the block, when a record makes it longer than those of this run */
-};
-
-/* Blocks are numbered from 0 on. Block n is in slot n % window. */
-struct input {
-    cw_server child; /* CW_SERVER_NONE: the server's own task */
-    uint32_t taken;  /* blocks that were merged and are gone */
-    uint32_t told;   /* how many the child was told it may send */
-    bool telling;    /* that is on its way: the next GRANT waits */
-    bool lent;       /* the merge has block `taken` */
-    bool ended;
-    struct source *source;                /* of the own task */
-    bool reading;                         /* and work for it is under way */
-    struct slot slot[STREAM_WINDOW_MOST]; /* of a child */
-    uint8_t *bytes;                       /* of the slots: window * each */
-};
-
-/* A block for the parent. */
-struct out {
-    struct flow *f;
-    struct record_writer writer;
-    uint32_t sequence;
-    bool begun; /* the writer has the bytes */
-    bool full;  /* it waits for the parent's room */
-    bool away;  /* the transport has it */
-    bool last;
-    int64_t id;      /* of the transport's message */
-    uint8_t *bytes;  /* `each` of the run */
-    uint8_t *longer; /* STREAM_BLOCK, for a record that does not fit there; NULL: not needed so far */
-};
-
-struct flow {
-    struct list_node link;  /* of the junction: the first member */
-    struct list_node waits; /* of the stream, by link */
-    struct junction *j;
-    cw_link tree;
-    cw_link up; /* to the parent */
-    uint32_t partition;
-    unsigned window; /* blocks */
-    unsigned inputs;
-    struct input *input;
-    struct merge *merge;
-    struct merge_source *source; /* of the merge */
-    uint8_t *after;              /* records behind this key; NULL: all */
-    uint32_t after_length;
-    bool merged; /* all is in the blocks */
-    bool ending;
-    bool pumping;
-    uint32_t filled;  /* blocks that were filled */
-    uint32_t sent;    /* blocks that were sent */
-    uint32_t granted; /* how many the parent has room for, in all */
-    struct out out[STREAM_WINDOW_MOST];
-    uint8_t *bytes; /* of the blocks in out */
-};
 
 /* As many blocks as have room in 128 KiB. */
 static unsigned window_of(uint32_t each)
@@ -195,6 +136,7 @@ void flow_free(struct flow *f)
     if (list_is_linked(&f->waits)) {
         list_remove(&f->waits);
     }
+    held_end(f);
     for (unsigned i = 0; i < f->window; i++) {
         if (f->out[i].away) {
             (void)transport_cancel(f->j->st->edge, f->out[i].id);
@@ -500,6 +442,34 @@ static void fill(struct flow *f, struct out *o, bool last)
     o->full = true;
     o->last = last;
     f->merged = last;
+    held_end(f);
+}
+
+/* The block that is being filled, if the merge waits with records in it; NULL: it does not. */
+static struct out *partial(struct flow *f)
+{
+    struct out *o = f->merged || f->j->broken ? NULL : current(f);
+    return o != NULL && o->begun && o->writer.used > 0 ? o : NULL;
+}
+
+void flow_flush(struct flow *f)
+{
+    struct out *o = f->pumping || f->ending ? NULL : partial(f);
+    if (o != NULL && f->filled < f->granted) {
+        fill(f, o, false);
+        send_all(f);
+    }
+}
+
+/*
+ * Most of a block now is better than all of it later, where the link takes more: with equal keys below, what children's
+ * blocks become is a block but for a few records, which would wait for their next ones.
+ */
+static bool is_worth_sending(const struct flow *f, const struct out *o)
+{
+    const struct junction *j = f->j;
+    return j->collector == NULL && 8 * o->writer.used >= 7 * j->each && f->sent == f->filled &&
+           f->filled < f->granted && j->st->lent[f->up] < STREAM_LENT;
 }
 
 /* Merges one step. False: nothing more can be done now. */
@@ -516,7 +486,13 @@ static bool step(struct flow *f)
     int rc = merge_run(f->merge, &o->writer);
     switch (rc) {
     case MERGE_WAITS:
-        return feed(f, f->merge->waits);
+        if (feed(f, f->merge->waits)) {
+            return true;
+        }
+        if (is_worth_sending(f, o)) {
+            fill(f, o, false);
+        }
+        return false;
     case MERGE_FULL:
         if (o->writer.used == 0) { /* a record that is longer than the blocks of this run */
             o->longer = o->longer != NULL ? o->longer : malloc(STREAM_BLOCK);
@@ -554,6 +530,9 @@ void flow_pump(struct flow *f)
     }
     send_all(f);
     f->pumping = false;
+    if (partial(f) != NULL && f->filled < f->granted) {
+        held_begin(f);
+    }
 }
 
 void flow_go_on(struct stream *st, cw_link link)

@@ -17,6 +17,7 @@
  *     intake.c     there too: inputs that programs and services hand in
  *     junction.c   one attempt at one server: its plan, and the partitions that are under way
  *     flow.c       one partition at one server: children's blocks and the own ones, merged into blocks for the parent
+ *     held.c       there too: blocks that are not full do not wait for long
  *     functions.c  modules of own functions
  *     sets.c       sets of servers
  *     letter.c     messages as bytes
@@ -64,6 +65,7 @@ enum {
 #define STREAM_ASK_EVERY \
     CW_MS(500)                  /* a contributor or junction asks the root so often whether the run is still there */
 #define STREAM_STALL CW_MS(200) /* a root that has seen nothing move for so long asks everybody */
+#define STREAM_HOLD CW_MS(2)    /* a block that is not full waits so long for more */
 #define STREAM_PAUSE_FIRST CW_MS(2) /* between two attempts: doubled until a partition is whole */
 #define STREAM_PAUSE_MOST CW_MS(250)
 #define STREAM_LIMIT CW_SEC(30)
@@ -101,10 +103,11 @@ struct stream {
     uint32_t numbers;
     size_t lent[CW_LINK_COUNT];         /* bytes of blocks that are on their way to the neighbour at that link */
     struct list waiting[CW_LINK_COUNT]; /* flows whose next block waits until there is less */
+    struct list holding;                /* flows that hold a block that is not full, the first one first */
     struct list tasks, junctions, collectors, copies, leads, feeds;
     unsigned task_count, junction_count, lead_count, feed_count;
     uint64_t memory, memory_most;
-    cw_timer *tick, *soon;
+    cw_timer *tick, *soon, *hold;
     bool closing;
     cw_counter *counter[STREAM_COUNTS];
     uint64_t counted[STREAM_COUNTS]; /* the same, since it was opened */

@@ -513,6 +513,7 @@ int stream_open(struct stream **out, cw_svc *s, struct dense *dense)
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         list_init(&st->waiting[link]);
     }
+    list_init(&st->holding);
     list_init(&st->tasks);
     list_init(&st->junctions);
     list_init(&st->collectors);

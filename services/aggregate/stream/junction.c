@@ -322,6 +322,10 @@ void junction_tick(struct junction *j)
     if (j->collector == NULL && cw_time_due(cw_time_add(j->asked, STREAM_ASK_EVERY), now)) {
         const struct letter l = {.kind = LETTER_PROBE, .run = j->run, .attempt = j->attempt};
         j->asked = now;
+        if (!stream_sees(st, j->run.root)) {
+            junction_free(j); /* its root was gone before the announcement came */
+            return;
+        }
         (void)stream_say(st, j->run.root, &l);
     }
 }

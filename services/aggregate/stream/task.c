@@ -482,6 +482,10 @@ void task_tick(struct task *t)
     if (!t->dropped && t->run.root != st->self && cw_time_due(cw_time_add(t->asked, STREAM_ASK_EVERY), now)) {
         const struct letter l = {.kind = LETTER_PROBE, .run = t->run};
         t->asked = now;
+        if (!stream_sees(st, t->run.root)) {
+            task_drop(t); /* its lead was gone before it came, and no event tells that */
+            return;
+        }
         (void)stream_say(st, t->run.root, &l);
     }
     cw_time last = cw_time_add(t->began, CW_MS((int64_t)t->wish.limit_ms));

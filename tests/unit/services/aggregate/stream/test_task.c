@@ -84,7 +84,35 @@ START_TEST(closes_in_the_middle)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(refusals_name_server_and_line),
+/* A lead or a root that was gone before its message came, so that no event tells that it has left. */
+START_TEST(nobody_sees_the_lead)
+{
+    struct fake_net *net = stream_town_open(NULL);
+    struct stream *st = stream_town_at(net, 0);
+    const struct transport_reply_to reply = {
+        .job = AGGREGATE_JOB, .server = {1, 1, 0}, .port = AGGREGATE_PORT_STREAM_CALL};
+    struct letter l = {.kind = LETTER_PREPARE, .run = {4, 77, 1}, .servers = STREAM_TOWN, .members = {1}};
+    l.wish = (struct wish){.limit_ms = 1000, .partitions = 3, .from = "in", .to = "out", .mapper = "kv"};
+    strcpy(l.wish.combine, "sum");
+    stream_town_fill(10);
+    net->server[0]->down[4] = true;
+    ck_assert_int_eq(task_begin(st, &l, &reply), 0);
+    l = (struct letter){.kind = LETTER_ANNOUNCE, .run = {4, 78, 1}, .attempt = 1, .partitions = 5, .each = 4096};
+    l.lead = (struct run_name){4, 77, 2};
+    l.open = STREAM_OPEN;
+    l.servers = STREAM_TOWN;
+    l.members[0] = 1 << 8;
+    strcpy(l.wish.combine, "sum");
+    ck_assert_int_eq(junction_begin(st, &l, NULL), 0);
+    fake_net_run(net, CW_MS(300));
+    ck_assert(st->task_count == 1 && st->junction_count == 1);
+    fake_net_run(net, CW_MS(400));
+    ck_assert(st->task_count == 0 && st->junction_count == 0);
+    stream_town_close(net);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(nobody_sees_the_lead), SUITE_TEST(refusals_name_server_and_line),
                                           SUITE_TEST(spills_what_has_no_room), SUITE_TEST(nothing_is_kept),
                                           SUITE_TEST(closes_in_the_middle)};
 SUITE_MAIN("task", tests)

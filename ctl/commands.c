@@ -97,9 +97,9 @@ static const struct command table[] = {
     {"kv get", "KEY", "write a value of the cache to standard output, as it is",
      "On a terminal, a line ends behind the value. --job: the number of the job that the value belongs to (6, that of "
      "memcached's clients). --json: the value in base64, with its flags and where it came from; where there is none, "
-     "nothing is printed but a line on standard error. Exit codes: 0 here it is; 1 there is none, or this side of the "
-     "cluster has no majority; 2 the command line is wrong, or the key (1 to 250 bytes) is; 3 no daemon; 4 no answer "
-     "in time.",
+     "nothing is printed but a line on standard error. Exit codes: 0 here it is; 1 there is none; 2 the command "
+     "line is wrong, or the key (1 to 250 bytes) is; 3 no daemon, or this side of the cluster has no majority, and the "
+     "value may be on the other one; 4 no answer in time.",
      "  cwctl kv get greeting\n  cwctl kv get picture > picture.png", "job", 1, 1, NULL, NULL, NULL, run_kv_get},
     {"kv set", "KEY [VALUE | -]", "put a value into the cache",
      "-: the value is read from standard input, any bytes up to 1 MiB. A VALUE that begins with - stands behind --. "

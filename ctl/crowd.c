@@ -296,6 +296,18 @@ static void say_empty(const struct call *call, size_t count)
     }
 }
 
+/* The same as an object, of a command whose answer is no table: it is done. */
+static void tell_done(const struct call *call, size_t count)
+{
+    if (call->command->columns == NULL && call->command->show != show_drops) {
+        struct message *m = message_open();
+        message_flag(m, "done", true);
+        message_integer(m, "servers", (int64_t)count);
+        message_print(m, call->out);
+        message_close(m);
+    }
+}
+
 static int round_of(const struct call *call, const struct find_crowd *crowd, cw_span start_patience)
 {
     struct rows rows = {NULL, 0, 0};
@@ -309,6 +321,8 @@ static int round_of(const struct call *call, const struct find_crowd *crowd, cw_
         show(call, &rows, own);
     } else if (code == EXIT_FINE && !call->arguments->json) {
         say_empty(call, crowd->count);
+    } else if (code == EXIT_FINE) {
+        tell_done(call, crowd->count);
     }
     complain(call, member, crowd->count);
     rows_clear(&rows);
@@ -378,6 +392,8 @@ static void say_taken_back(const struct call *call, int code, size_t from, size_
     } else if (reloads(call)) {
         const char *did = undoes(call) ? "put it back" : "taken the new build";
         fprintf(call->errors, "cwctl: all %zu daemons run what they ran before: %zu had %s\n", count, from, did);
+    } else if (from == 0) {
+        fprintf(call->errors, "cwctl: no daemon keeps it, for none had loaded it\n");
     } else {
         fprintf(call->errors, "cwctl: no daemon keeps it: it was taken back from the %zu that had loaded it\n", from);
     }
@@ -433,8 +449,11 @@ static int check_on_all(const struct call *call, const struct find_crowd *crowd,
     if (code != EXIT_FINE) {
         complain(call, member, crowd->count);
         if (crowd->count > 1) {
-            fprintf(call->errors, "cwctl: nothing was %s on any of the %zu daemons\n",
-                    undoes(call) ? "put back" : "loaded", crowd->count);
+            fprintf(call->errors, "cwctl: nothing was %s on any of the %zu daemons%s\n",
+                    undoes(call)    ? "put back"
+                    : reloads(call) ? "reloaded"
+                                    : "loaded",
+                    crowd->count, reloads(call) ? ": all run what they ran" : "");
         }
     }
     forget(member, crowd->count);

@@ -195,7 +195,7 @@ static int check_config(const struct wish *w, struct daemon_config *config)
 /* -1: go on. */
 static int read_config(const struct wish *w, struct daemon_config *config)
 {
-    if (w->check && !w->show) {
+    if (!w->show && (w->check || !preflight_can_load(w->file, config))) {
         return check_config(w, config);
     }
     struct offline o = {w->json && w->show, stdout, stderr};

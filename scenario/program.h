@@ -46,7 +46,8 @@ struct program {
     completion_values_fn *values;
     /* Where a word that is no command of this program is one: "cwctl has one: cwctl doctor". NULL: nowhere. */
     const char *(*elsewhere)(const char *word);
-    const char *named; /* an option whose value may be the name of a command, as "--name"; NULL: none is */
+    const char *named;    /* an option whose value may be the name of a command, as "--name"; NULL: none is */
+    const char *named_by; /* where there is one: a command that takes it, and completes its value */
     bool rows; /* --json prints the rows of a report as lines of their own (report_print_lines()), not as lists */
 };
 

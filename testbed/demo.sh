@@ -132,8 +132,9 @@ if [ "${relays:-0}" -gt 0 ]; then
     show cwlab ctl --name "$lab" 0,0,0 ping 1,1,1 --count 500 --interval 1ms
     cwlab ctl --name "$lab" all daemon relay on >/dev/null
 else
+    why_not=$(cwlab ctl --name "$lab" 0,0,0 links --json | sed -n 's/.*"relay":"\([^"]*\)".*/\1/p' | head -1)
     say "Packets that servers only pass on visit their daemons here" \
-        "Where the kernel may do it, it does (docs/relay.md)."
+        "Where the kernel may do it, it does (docs/relay.md).${why_not:+ Here: $why_not}"
 fi
 
 say "Keys" \

@@ -50,6 +50,8 @@ __attribute__((format(printf, 4, 5))) void preflight_warn(const struct daemon_co
 void preflight_keyed(const struct daemon_config *config, struct preflight *p, bool mistake, const char *text);
 /* Reads a file as config_load() does, and tells its mistakes in the order of its lines. 0 or -errno. */
 CW_MUST_CHECK int preflight_load(const char *file, struct daemon_config *out, const struct offline *offline);
+/* The file has no mistake that preflight_load() would tell; says nothing. */
+bool preflight_can_load(const char *file, struct daemon_config *out);
 /* As preflight(), for the operator's key and the job file alone, which a start looks at before anything else. */
 void preflight_jobs(const struct daemon_config *config, struct preflight *p);
 

@@ -67,6 +67,7 @@ static int read_wishes(struct wishes *w, cw_request *r, int argc, const char *co
 /* ---- get, set, delete -------------------------------------------------------------------------------------------- */
 
 struct command {
+    struct kvcache *k;
     cw_request *request;
     bool get, base64, sync, answered;
 };
@@ -92,8 +93,11 @@ static void on_result(void *arg, const struct kv_result *result)
     static const char *const sources[] = {"here", "copy", "root"};
     struct command *a = arg;
     cw_request *r = a->request;
-    cw_request_text(r, "status", kv_status_text(result->status));
-    cw_request_int(r, "code", result->status);
+    /* To a cache's client a miss is a miss; to a person the value is not gone, but on the other side. */
+    bool apart = a->get && result->status == KV_MISS && !cw_in_majority(a->k->svc);
+    unsigned status = apart ? KV_NO_MAJORITY : result->status;
+    cw_request_text(r, "status", kv_status_text(status));
+    cw_request_int(r, "code", status);
     if (result->status == KV_OK && a->get) {
         report_value(a, result);
         cw_request_int(r, "bytes", (int64_t)result->value_length);
@@ -122,7 +126,7 @@ static int run(struct kvcache *k, cw_request *r, struct kv_request *request, con
     if (a == NULL) {
         return -ENOMEM;
     }
-    *a = (struct command){.request = r, .get = request->op == KV_GET, .base64 = w->base64, .sync = true};
+    *a = (struct command){.k = k, .request = r, .get = request->op == KV_GET, .base64 = w->base64, .sync = true};
     int rc = kv_do(k->svc, request, on_result, a);
     a->sync = false;
     if (rc == 0 && !a->answered) {

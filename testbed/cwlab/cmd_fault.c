@@ -201,7 +201,8 @@ static int restore(const struct program_command *self, int argc, char **argv)
         program_refuse(self, "%s", why);
         return EXIT_BROKEN;
     }
-    code = command_keeper(self, &f.lab, "restore", 1, f.words.word, NULL, NULL);
+    bool runs = wait && f.lab.driver == LAB_NETNS && await_daemon(&f.lab, s, peer_clock(), why) == 0;
+    code = runs ? EXIT_FINE : command_keeper(self, &f.lab, "restore", 1, f.words.word, NULL, NULL);
     if (code != EXIT_FINE) {
         return code;
     }
@@ -209,7 +210,8 @@ static int restore(const struct program_command *self, int argc, char **argv)
         program_refuse(self, "%s", why);
         return EXIT_BROKEN;
     }
-    snprintf(done, sizeof done, "the daemon of %s runs again, and can be asked", f.words.word[0]);
+    snprintf(done, sizeof done, "the daemon of %s runs %s, and can be asked", f.words.word[0],
+             runs ? "already" : "again");
     say(&f, done);
     uint32_t reached = wait ? wait_until_joined(&f.lab, s) : 0;
     code = wait ? tell_joined(&f, reached) : EXIT_FINE;
@@ -230,7 +232,8 @@ const struct program_command command_restore = {
     .words = "SERVER [--wait]",
     .text = "The daemon starts with the same configuration and stable storage, and its links are up. The command\n"
             "returns when the daemon can be asked; it has not joined the others then. With --wait the command returns\n"
-            "when the server reaches all servers that run, and says that it has joined.",
+            "when the server reaches all servers that run, and says that it has joined; one that runs already is\n"
+            "waited for, too.",
     .example = "  cwlab restore 1,0,2\n"
                "  cwlab restore 1,0,2 --wait && cwlab pingall",
     .run = restore,

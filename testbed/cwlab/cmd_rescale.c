@@ -138,8 +138,8 @@ static int rescale(const struct program_command *self, struct lab *lab, const st
     const char *argv[] = {factor, others, why, since};
     int code = command_keeper(self, lab, "rescale", ways->scale != 0 ? 1 : ways->if_needed ? 4 : 2, argv, NULL, NULL);
     if (code == EXIT_FINE && ways->if_needed) {
-        fprintf(stderr, "%s: timers are %lu times as long, they were %lu times, and all daemons began again\n", why,
-                (unsigned long)scale, (unsigned long)before);
+        fprintf(stderr, "%s: timers are %lu times as long, they were %lu time%s, and all daemons began again\n", why,
+                (unsigned long)scale, (unsigned long)before, before == 1 ? "" : "s");
     }
     code = code == EXIT_FINE ? wait_until_whole(self, lab, &started) : code;
     return code == EXIT_FINE ? tell(self, lab, ways, wanted, started) : code;

@@ -289,6 +289,12 @@ static void tell_stalls(const struct look *look)
             (double)look->stall_longest.ns / 1e6, look->stall_name, (double)look->stall_ago.ns / 1e9, dead, hello);
 }
 
+/* Its keeper has just made the timers longer, for a reason that it gives: nobody should hear the contrary beside it. */
+static bool rescaled_lately(const struct lab *lab)
+{
+    return lab->rescaled_from > 0 && cw_time_since(peer_clock(), lab->rescaled).ns < CW_SEC(60).ns;
+}
+
 /* The timers were chosen for what the machine did when the lab came up. Is that still so? */
 static void tell_scale(const struct look *look)
 {
@@ -300,15 +306,16 @@ static void tell_scale(const struct look *look)
     if (look->needed >= 2 * lab->scale) {
         fprintf(stderr,
                 "this machine is busier than when the lab came up (%.0f processes want a processor now, %.0f did "
-                "then): a lab that comes up now gets timers %lu times as long, this one has %lu times; cwlab rescale "
-                "--name "
-                "%s gives it longer ones, and begins its daemons again\n",
-                look->wanted, lab->wanted, (unsigned long)look->needed, (unsigned long)lab->scale, lab->name);
-    } else if (2 * look->needed <= lab->scale) {
-        fprintf(stderr,
-                "this machine is quieter than when the lab came up: its timers are %lu times as long, and %lu time%s "
-                "would do now; cwlab rescale --name %s gives it shorter ones, and begins its daemons again\n",
-                (unsigned long)lab->scale, (unsigned long)look->needed, look->needed == 1 ? "" : "s", lab->name);
+                "then): a lab that comes up now gets timers %lu times as long, this one has %lu time%s; "
+                "cwlab rescale --name %s gives it longer ones, and begins its daemons again\n",
+                look->wanted, lab->wanted, (unsigned long)look->needed, (unsigned long)lab->scale,
+                lab->scale == 1 ? "" : "s", lab->name);
+    } else if (2 * look->needed <= lab->scale && !rescaled_lately(lab)) {
+        fprintf(
+            stderr,
+            "this machine is quieter than when the lab came up: its timers are %lu times as long, and %lu time%s as "
+            "long would do now; cwlab rescale --name %s gives it shorter ones, and begins its daemons again\n",
+            (unsigned long)lab->scale, (unsigned long)look->needed, look->needed == 1 ? "" : "s", lab->name);
     }
 }
 
@@ -332,7 +339,9 @@ static void tell_files(struct report *r, const struct lab *lab)
 {
     struct statvfs fs;
     const char *folder = lab_data_folder(lab);
+    char path[LAB_PATH];
     report_text(r, "files", folder);
+    report_text(r, "keeper_log", lab_path(lab, "keeper", ".log", path));
     report_text(r, "files_are", lab_in_memory(folder) ? "in memory" : "on disk");
     if (statvfs(folder, &fs) == 0) {
         report_integer(r, "files_free_bytes", (int64_t)(fs.f_bavail * (uint64_t)fs.f_frsize));
@@ -373,7 +382,8 @@ static void tell_apart(const struct look *look)
         tell_outside(look);
     } else if (look->know < look->seen) {
         unsigned count = look->seen - look->know;
-        fprintf(stderr, "%u of %u servers do%s not reach all that run\n", count, look->seen, count == 1 ? "es" : "");
+        fprintf(stderr, "%u of %u server%s do%s not reach all that run\n", count, look->seen,
+                look->seen == 1 ? "" : "s", count == 1 ? "es" : "");
     }
     if (look->whole < look->seen) {
         unsigned count = look->seen - look->whole;

@@ -356,6 +356,9 @@ static int tell(const struct program_command *self, const struct lab *lab, const
 {
     char dims[QUANTITY_TEXT];
     quantity_dims_format(torus_dims(&lab->torus), dims);
+    if (!c->json && c->quiet) {
+        return EXIT_FINE;
+    }
     if (!c->json) {
         fprintf(stderr, "lab '%s': %u server%s (%s, %s) up in %.2f s", lab->name, lab->torus.servers,
                 lab->torus.servers == 1 ? "" : "s", dims,
@@ -509,7 +512,7 @@ static int run(const struct program_command *self, int argc, char **argv)
          "return when all daemons can be asked; they may not know each other yet", false},
         {"foreground", OPTION_FLAG, &c.foreground, NULL, "do not return; the lab ends with this command", false},
         {"json", OPTION_FLAG, &c.json, NULL, "print JSON", false},
-        {"quiet", OPTION_FLAG, &c.quiet, NULL, "show no progress on the terminal", false},
+        {"quiet", OPTION_FLAG, &c.quiet, NULL, "say nothing when all is well", false},
     };
     struct lab lab;
     c.name = command_default_name() != NULL ? command_default_name() : LAB_DEFAULT;

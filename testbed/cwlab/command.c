@@ -58,6 +58,7 @@ const struct program program_cwlab = {
     .elsewhere = of_cwctl,
     .values = complete_values,
     .named = "--name",
+    .named_by = "status",
     .rows = true,
 };
 

@@ -70,6 +70,7 @@ class Main(net_kit.Case):
                             (11, 'service "kvcache".options.idle_s: \'never\': expected ')):
             self.assertIn(f"cubewayd: {bad}:{line}: {words}", said)
         self.assertIn(f"cubewayd: {bad}:12: job_file: /nowhere/jobs: No such file or directory", said)
+        self.assertEqual(self.cubewayd("-c", bad, code=2).stderr, said)  # a start says no less
         lines = [int(line) for line in re.findall(r"(?m)^cubewayd: .*?bad\.conf:(\d+): ", said)]
         self.assertEqual((lines, len(lines)), (sorted(lines), said.count("\n")), said)
         told = [json.loads(line) for line in

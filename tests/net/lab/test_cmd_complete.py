@@ -79,6 +79,7 @@ class Complete(lab_kit.Case):
             self.assertEqual(said("cwlab", "ctl", "0,0,0", *line.split(" ")), wanted, line)
         self.assertEqual(said("cwlab", "--name", "one", "fail", "1"), ["1,0,0"])
         self.assertEqual(said("cwlab", "--name", "one", "pinga"), ["pingall"])
+        self.assertEqual(said("cwlab", "--name", ""), ["one"])
         self.assertEqual(said("cwctl", "--lab", ""), ["one"])
         run("down", "--name", "one")
         self.assertEqual(said("cwlab", "status", ""), [])

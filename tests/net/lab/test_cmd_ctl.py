@@ -120,7 +120,7 @@ class Ctl(lab_kit.Case):
         run("ctl", "0,*,*", "1,1,0", "services", "unload", "hitcount")
         # What only the start can find is taken back.
         done = run("ctl", "all", "services", "load", module, "--option", "patience_ms=soon", code=2)
-        self.assertIn("no daemon keeps it", done.stderr)
+        self.assertIn("no daemon keeps it, for none had loaded it", done.stderr)
         self.assertEqual(self.services("hitcount"), {})
 
     def test_a_service_that_was_loaded_is_there_after_a_restore(self):

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { CURSOR = 64 }; /* room for a cursor of watch, in words */
 enum {
     VALUE_MAX = CW_STORE_VALUE_MAX,
     WORD = 128,
@@ -93,6 +94,14 @@ static int operate(const struct call *call, struct request_draft *r, const char 
     return code == EXIT_FINE && rows->count > 0 ? code_of(call, rows->row[0], key) : code;
 }
 
+/* The same where the last row says how it ended. */
+static int operate_last(const struct call *call, struct request_draft *r, const char *key, struct rows *rows)
+{
+    word_option(call, r, "job", "job");
+    int code = ask(call, r, rows);
+    return code == EXIT_FINE && rows->count > 0 ? code_of(call, rows->row[rows->count - 1], key) : code;
+}
+
 static void say_version(const struct call *call, const struct rows *rows)
 {
     if (!call->arguments->json && rows->count > 0) {
@@ -167,11 +176,9 @@ static int list_page(const struct call *call, const char *prefix, char *after, s
     }
     snprintf(text, sizeof text, "limit=%" PRId64, limit);
     request_draft_word(r, text);
-    word_option(call, r, "job", "job");
-    int code = ask(call, r, &page);
+    int code = operate_last(call, r, prefix, &page);
     *more = false;
-    if (code == EXIT_FINE && page.count > 0) {
-        code = code_of(call, page.row[page.count - 1], prefix);
+    if (page.count > 0) {
         *more = message_get_integer(page.row[page.count - 1], "more", 0) != 0;
         message_close(page.row[--page.count]);
     }
@@ -212,6 +219,63 @@ int run_store_list(struct call *call)
         table_print(rows.row, rows.count, list_columns, call->style, call->out);
     }
     return show(call, &rows, code);
+}
+
+/* A line for each change. */
+static void show_changes(const struct call *call, const struct rows *page, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        name_row(page->row[i]);
+        if (call->arguments->json) {
+            message_print(page->row[i], call->out);
+            continue;
+        }
+        fprintf(call->out, "%s version %" PRId64, message_get_text(page->row[i], "name", "?"),
+                message_get_integer(page->row[i], "version", 0));
+        if (message_get_integer(page->row[i], "deleted", 0) != 0) {
+            fprintf(call->out, " deleted\n");
+        } else {
+            fprintf(call->out, ", %" PRId64 " bytes\n", message_get_integer(page->row[i], "bytes", 0));
+        }
+    }
+    fflush(call->out);
+}
+
+/* Asks once behind the cursor, and sets it anew. *seen: changes. */
+static int watch_once(const struct call *call, const char *key, char cursor[static CURSOR], int64_t *seen)
+{
+    char text[CURSOR + 16];
+    struct rows page = {NULL, 0, 0};
+    struct request_draft *r = request_of(call, "watch", key);
+    request_draft_word(r, "form=base64");
+    request_draft_word(r, "wait_ms=2000");
+    if (call_given(call, "prefix") != NULL) {
+        request_draft_word(r, "prefix=1");
+    }
+    if (cursor[0] != '\0') {
+        snprintf(text, sizeof text, "cursor=%s", cursor);
+        request_draft_word(r, text);
+    }
+    int code = operate_last(call, r, key, &page);
+    if (code == EXIT_FINE && page.count > 0) {
+        snprintf(cursor, CURSOR, "%s", message_get_text(page.row[page.count - 1], "cursor", ""));
+        show_changes(call, &page, page.count - 1);
+        *seen += (int64_t)page.count - 1;
+    }
+    rows_clear(&page);
+    return code;
+}
+
+int run_store_watch(struct call *call)
+{
+    const struct arguments_given *most = call_given(call, "most");
+    char cursor[CURSOR] = "";
+    int64_t seen = 0;
+    int code = EXIT_FINE;
+    while (code == EXIT_FINE && *call->stop == 0 && (most == NULL || seen < most->number)) {
+        code = watch_once(call, call->arguments->word[2], cursor, &seen);
+    }
+    return code;
 }
 
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */

@@ -163,6 +163,13 @@ static const struct command table[] = {
      "--json: names also in base64. Exit codes as of store get; 0 also when there are none.",
      "  cwctl store list config/\n  cwctl store list '{user7}' --json | jq -r .name", "job after most", 0, 1, NULL,
      NULL, NULL, run_store_list},
+    {"store watch", "KEY", "changes of a name in the store, as they come, until Ctrl-C",
+     "First the value that is there, then each new version, or that it was deleted; what is overwritten at once may be "
+     "left out. --prefix: of all names that begin so, with a whole {tag}. When another server comes to lead, all is "
+     "told "
+     "again. --most N: ends after so many. Exit codes as of store get.",
+     "  cwctl store watch config\n  cwctl store watch '{user7}' --prefix --json", "job prefix most", 1, 1, NULL, NULL,
+     NULL, run_store_watch},
     {"store status", "", "the store as this server knows it",
      "MEMBER OF: so many shards have a copy here. LEADS: of these, this server serves so many. SHORT: of those that it "
      "leads, so many have a member that has missed writes. LOST: members of its shards that it has found to have "

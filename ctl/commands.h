@@ -57,6 +57,7 @@ int run_kv_stats(struct call *call);
 int run_kv_hot(struct call *call);
 int run_store_create(struct call *call);
 int run_store_get(struct call *call);
+int run_store_watch(struct call *call);
 int run_store_list(struct call *call);
 int run_store_head(struct call *call);
 int run_store_put(struct call *call);

@@ -22,6 +22,8 @@
  *    instant, and never a part: when one shard cannot be read, it fails.
  *  - A value that was put with a ttl goes by itself, as if deleted: not before so long after it was acknowledged, and
  *    soon then, by the clock of the server that leads its shard; whoever comes to lead next begins to count anew.
+ *  - Who watches is told of the last state of every name, in the order of versions: states that were overwritten before
+ *    may be left out, none is told as the last one that is not. When the leader changes, all is told again.
  *  - A job sees its own names only.
  *
  * Threading: that of the server. done() is called exactly once for each run() that gave 0, never from inside run(), and
@@ -123,6 +125,37 @@ typedef struct cw_store_page {
 
 typedef void (*cw_store_list_done)(void *arg, const cw_store_page *page);
 
+/* Up to where a watcher has been told. All zero: nothing yet. Only to be given back. */
+typedef struct cw_store_cursor {
+    uint64_t word[3];
+} cw_store_cursor;
+
+typedef struct cw_store_watch {
+    size_t size;      /* CW_STORE_WATCH_INIT */
+    cw_job job;       /* whose names */
+    const void *name; /* 1..CW_STORE_NAME_MAX bytes: a name, or what names begin with: then with a whole {tag} */
+    size_t name_length;
+    bool prefix;
+    cw_store_cursor cursor;
+    cw_span timeout; /* how long a change is waited for; as of a request */
+} cw_store_watch;
+#define CW_STORE_WATCH_INIT .size = sizeof(cw_store_watch)
+
+typedef struct cw_store_change {
+    cw_store_entry entry; /* of what is there; value_length 0 when it was deleted */
+    bool deleted;
+} cw_store_change;
+
+typedef struct cw_store_changes {
+    size_t size;
+    cw_store_status status;        /* OK with no change: there was none in time */
+    const cw_store_change *change; /* borrowed for the call, by rising version */
+    size_t count;
+    cw_store_cursor cursor; /* for the next call; of a status that is not OK the one that was given */
+} cw_store_changes;
+
+typedef void (*cw_store_watch_done)(void *arg, const cw_store_changes *changes);
+
 typedef struct cw_store_api {
     size_t size;
     /*
@@ -137,6 +170,12 @@ typedef struct cw_store_api {
      * as of run(). A list without a {tag} asks each shard of the torus once, 48 for each server.
      */
     int (*list)(cw_svc *store, const cw_store_list *list, cw_store_list_done done, void *arg);
+    /*
+     * Waits for changes behind the cursor; done() as of run(), once for each call: a stream is a chain of calls, each
+     * with the cursor of the one before. Without a cursor the values that are there are told at once. -EINVAL: no name,
+     * or a prefix without a whole {tag}; the others as of run().
+     */
+    int (*watch)(cw_svc *store, const cw_store_watch *watch, cw_store_watch_done done, void *arg);
 } cw_store_api;
 
 #endif

@@ -38,6 +38,11 @@ static bool is_read(const struct question *q)
     return store_order_reads(&q->ask.order);
 }
 
+static bool is_watch(const struct question *q)
+{
+    return q->ask.order.op == STORE_OP_WATCH;
+}
+
 /* ---- Hints ------------------------------------------------------------------------------------------------------- */
 
 cw_server store_asker_hint(const struct store *s, uint32_t shard)
@@ -70,7 +75,10 @@ static void finish(struct question *q, const cw_store_result *result)
     if (counts[result->status] != 0) {
         store_note(s, counts[result->status]);
     }
-    cw_histogram_note(s->took[is_read(q) ? STORE_TIME_GET : STORE_TIME_WRITE], cw_time_since(cw_now(s->svc), q->begun));
+    if (!is_watch(q)) {
+        cw_histogram_note(s->took[is_read(q) ? STORE_TIME_GET : STORE_TIME_WRITE],
+                          cw_time_since(cw_now(s->svc), q->begun));
+    }
     list_remove(&q->node);
     s->question_count--;
     cw_timer_stop(s->svc, q->timer);
@@ -301,8 +309,8 @@ static void go(struct question *q)
     }
     cw_server target = q->named != CW_SERVER_NONE && in_view(q, q->named) ? q->named : next_member(q);
     q->named = CW_SERVER_NONE;
-    int rc = target != CW_SERVER_NONE ? send(q, target, left.ns < s->limits.attempt.ns ? left : s->limits.attempt)
-                                      : -ENETUNREACH;
+    cw_span patience = CW_NS(s->limits.attempt.ns + (is_watch(q) ? CW_MS((int64_t)q->ask.order.ttl_ms).ns : 0));
+    int rc = target != CW_SERVER_NONE ? send(q, target, left.ns < patience.ns ? left : patience) : -ENETUNREACH;
     if (rc == -EACCES) {
         finish_with(q, CW_STORE_DENIED);
     } else if (rc < 0) {

@@ -22,6 +22,8 @@ cw_time store_asker_until(const struct store *s, cw_span timeout);
 bool store_asker_waits(cw_span timeout);
 /* As list() of cw_store_api: lister.c. */
 CW_MUST_CHECK int store_lister_do(struct store *s, const cw_store_list *l, cw_store_list_done done, void *arg);
+/* As watch() of cw_store_api: lister.c. */
+CW_MUST_CHECK int store_watcher_do(struct store *s, const cw_store_watch *w, cw_store_watch_done done, void *arg);
 /* It has come out whether there is a class: questions that waited for that go on, or end. */
 void store_asker_class_known(struct store *s);
 /* Ends all questions. */

@@ -15,6 +15,7 @@
 #include "services/store/warden.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,8 @@ const cw_command store_commands[] = {
     {"delete", "KEY [version=N] [job=N] [wait_ms=N]", "Delete a value; with version=N, if that is the version there."},
     {"list", "[PREFIX [after=NAME] [limit=N] [job=N] [form=base64] [wait_ms=N]]",
      "A page of names that begin so, in order, and behind them a row that says whether there are more."},
+    {"watch", "NAME [prefix=1] [cursor=HEX] [job=N] [form=base64] [wait_ms=N]",
+     "Waits for changes of a name, or of all that begin so; and behind them a row with the cursor for the next call."},
     {"status", "", "The store as this server knows it."},
     {"explain", "KEY [job=N]", "Which shard a name is in, and who its members are."},
     {NULL, NULL, NULL},
@@ -323,6 +326,78 @@ static int list_names(struct store *s, cw_request *r, int argc, const char *cons
     return rc < 0 ? rc : run_list(s, r, &l);
 }
 
+/* ---- Changes ----------------------------------------------------------------------------------------------------- */
+
+static void changed(void *arg, const cw_store_changes *c)
+{
+    struct waiting *w = arg;
+    cw_request *r = w->request;
+    char cursor[64];
+    for (size_t i = 0; i < c->count; i++) {
+        const cw_store_entry *e = &c->change[i].entry;
+        tell_bytes(r, w->base64 ? "base64" : "name", w->base64, e->name, e->name_length);
+        cw_request_int(r, "version", (int64_t)e->version);
+        cw_request_int(r, "bytes", (int64_t)e->value_length);
+        cw_request_int(r, "flags", e->flags);
+        cw_request_int(r, "deleted", c->change[i].deleted);
+        cw_request_row(r);
+    }
+    snprintf(cursor, sizeof cursor, "%016" PRIx64 "%016" PRIx64 "%016" PRIx64, c->cursor.word[0], c->cursor.word[1],
+             c->cursor.word[2]);
+    cw_request_text(r, "status", store_status_text(c->status));
+    cw_request_int(r, "code", c->status);
+    cw_request_int(r, "names", (int64_t)c->count);
+    cw_request_text(r, "cursor", cursor);
+    cw_request_done(r, 0);
+    free(w);
+}
+
+static bool read_cursor(const char *text, cw_store_cursor *out)
+{
+    char word[17];
+    if (strlen(text) != 48 || strspn(text, "0123456789abcdef") != 48) {
+        return false;
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        memcpy(word, text + (size_t)16 * i, 16);
+        word[16] = '\0';
+        out->word[i] = strtoull(word, NULL, 16);
+    }
+    return true;
+}
+
+static int watch(struct store *s, cw_request *r, int argc, const char *const *argv)
+{
+    struct wishes w = {.job = STORE_JOB};
+    cw_store_watch q = {CW_STORE_WATCH_INIT, .name = argc > 1 ? argv[1] : NULL};
+    int rc = argc > 1 ? check_name(r, argv[1]) : refuse_request(r, "watch takes a name behind it");
+    for (int i = 2; i < argc && rc == 0; i++) {
+        const char *cursor = words_value(argv[i], "cursor");
+        if (strcmp(argv[i], "prefix=1") == 0) {
+            q.prefix = true;
+        } else if (cursor == NULL) {
+            rc = read_wish(&w, r, argv[i], false, false);
+        } else if (!read_cursor(cursor, &q.cursor)) {
+            rc = refuse_request(r, "a cursor is one that watch has told: '%.60s'", cursor);
+        }
+    }
+    struct waiting *waiting = rc == 0 ? malloc(sizeof *waiting) : NULL;
+    if (waiting == NULL) {
+        return rc < 0 ? rc : -ENOMEM;
+    }
+    *waiting = (struct waiting){r, false, w.base64};
+    q.job = w.job;
+    q.name_length = strlen(argv[1]);
+    q.timeout = w.wait;
+    rc = store_watcher_do(s, &q, changed, waiting);
+    if (rc < 0) {
+        free(waiting);
+    }
+    return rc == -EINVAL ? refuse_request(r, "only a prefix that begins with a whole {tag} is in one shard")
+           : rc < 0      ? rc
+                         : 1;
+}
+
 /* ---- The others -------------------------------------------------------------------------------------------------- */
 
 static int create(struct store *s, cw_request *r, int argc, const char *const *argv)
@@ -465,6 +540,9 @@ int store_command(struct store *s, cw_request *r, int argc, const char *const *a
     if (strcmp(word, "list") == 0) {
         return list_names(s, r, argc, argv);
     }
+    if (strcmp(word, "watch") == 0) {
+        return watch(s, r, argc, argv);
+    }
     if (strcmp(word, "create") == 0) {
         return create(s, r, argc, argv);
     }
@@ -475,5 +553,5 @@ int store_command(struct store *s, cw_request *r, int argc, const char *const *a
         return status(s, r);
     }
     return refuse_request(
-        r, "there are: create, get, head, put, cas, insert, delete, list, status, explain; not '%.60s'", word);
+        r, "there are: create, get, head, put, cas, insert, delete, list, watch, status, explain; not '%.60s'", word);
 }

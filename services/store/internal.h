@@ -39,6 +39,7 @@ enum {
     STORE_QUESTIONS_MOST = 65536, /* asked at this server and not answered yet */
     STORE_LISTINGS_MOST = 16,     /* of these, lists of names: each asks many questions */
     STORE_SERVING_MOST = 4096,    /* operations at this server as leader that are not answered yet */
+    STORE_WATCHERS_MOST = 1024,   /* of these, waiting for changes */
     STORE_KEY_MOST = 64,          /* of these, waiting for one name's write */
     STORE_HINTS = 1024,           /* shards of which the asker remembers who led */
 };
@@ -50,6 +51,8 @@ enum store_count {
     STORE_COUNT_SERVED_WRITES,
     STORE_COUNT_LISTS,
     STORE_COUNT_SERVED_LISTS,
+    STORE_COUNT_WATCHES,
+    STORE_COUNT_SERVED_WATCHES,
     STORE_COUNT_EXPIRED,
     STORE_COUNT_REPEATED,
     STORE_COUNT_STALE,
@@ -189,6 +192,7 @@ struct store {
     size_t question_count;
     unsigned listings; /* under way */
     size_t serving_count;
+    size_t watchers; /* of these */
     struct store_hint hint[STORE_HINTS];
 
     uint64_t count[STORE_COUNTS];

@@ -374,7 +374,7 @@ int store_lead_begin(struct store *s, struct store_shard *shard)
     lead->store = s;
     lead->shard = shard;
     shard->lead = lead;
-    struct list *lists[] = {&lead->writes, &lead->waiting, &lead->reads, &lead->round};
+    struct list *lists[] = {&lead->writes, &lead->waiting, &lead->reads, &lead->round, &lead->watching};
     for (unsigned i = 0; i < sizeof lists / sizeof *lists; i++) {
         list_init(lists[i]);
     }
@@ -403,7 +403,9 @@ void store_lead_end(struct store_lead *lead, enum store_end how)
     list_splice_back(&not, &lead->waiting);
     list_splice_back(&not, &lead->reads);
     list_splice_back(&not, &lead->round);
+    list_splice_back(&not, &lead->watching);
     cw_timer_stop(s->svc, lead->timer);
+    cw_timer_stop(s->svc, lead->watch_timer);
     cw_timer_stop(s->svc, lead->expiry_timer);
     cw_span rest = CW_MS(REST_LEAST_MS + (int64_t)cw_random_below(s->svc, REST_MORE_MS));
     shard->quiet = cw_time_add(cw_now(s->svc), rest);

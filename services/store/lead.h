@@ -80,9 +80,11 @@ struct store_lead {
     struct list writes; /* struct store_write, the oldest first */
     unsigned write_count;
 
-    struct list waiting; /* operations that wait until the shard is open: struct store_serving */
-    struct list reads;   /* those that wait for the next round of CONFIRM */
-    struct list round;   /* those of the round under way */
+    struct list waiting;  /* operations that wait until the shard is open: struct store_serving */
+    struct list reads;    /* those that wait for the next round of CONFIRM */
+    struct list round;    /* those of the round under way */
+    struct list watching; /* those that wait for changes */
+    cw_timer *watch_timer;
     bool confirming;
     uint64_t round_number;
     unsigned confirmed;     /* set of members */

@@ -2,7 +2,8 @@
 /*
  * lister.c - a list of names, at the server where it is asked for: every shard that may have some is asked for the
  * first ones, as a get is asked, and again as often as its piece is used up. A page is told when it is certain that no
- * shard has a name between those that are on it (store rule 34).
+ * shard has a name between those that are on it (store rule 34). And waiting for changes of names in one shard: the
+ * leader is asked, and holds the question until there is one.
  */
 #include "services/store/asker.h"
 
@@ -249,5 +250,104 @@ int store_lister_do(struct store *s, const cw_store_list *r, cw_store_list_done 
     }
     s->listings++;
     store_note(s, STORE_COUNT_LISTS);
+    return 0;
+}
+
+/* ---- Changes ----------------------------------------------------------------------------------------------------- */
+
+enum { HOLD_ATTEMPTS = 3, CHANGES_MOST = 64 }; /* a leader holds a question as long as so many attempts wait */
+
+struct watching {
+    struct store *store;
+    cw_store_watch_done done;
+    void *arg;
+    struct store_order order; /* its bytes are behind this struct: a cursor, and the name */
+    cw_store_cursor cursor;
+    cw_time until;
+    uint8_t bytes[];
+};
+
+static void told(void *arg, const cw_store_result *r);
+
+static int ask_for_changes(struct watching *w)
+{
+    struct store *s = w->store;
+    cw_span left = cw_time_since(w->until, cw_now(s->svc)), hold = CW_NS(HOLD_ATTEMPTS * s->limits.attempt.ns);
+    hold = left.ns < hold.ns ? left : hold;
+    w->order.ttl_ms = (uint32_t)(hold.ns > 0 ? hold.ns / CW_MS(1).ns : 0);
+    return store_asker_begin(s, &w->order, cw_time_add(w->until, CW_NS(2 * s->limits.attempt.ns)), told, w);
+}
+
+/* Reads an answer. Gives how many changes there are; -EBADMSG: it is none. */
+static int read_changes(struct watching *w, const cw_store_result *r, cw_store_change out[static CHANGES_MOST])
+{
+    struct store_named n;
+    int count = 0;
+    if (r->value_length < STORE_CURSOR_BYTES) {
+        return -EBADMSG;
+    }
+    for (size_t at = STORE_CURSOR_BYTES; at < r->value_length; count++) {
+        if (count == CHANGES_MOST || !store_named_next(r->value, r->value_length, &at, &n)) {
+            return -EBADMSG;
+        }
+        bool gone = n.length == STORE_NAMED_GONE;
+        out[count] = (cw_store_change){{n.name.bytes, n.name.length, n.version, n.flags, gone ? 0 : n.length}, gone};
+    }
+    memcpy(w->bytes, r->value, STORE_CURSOR_BYTES);
+    w->order.value_length = STORE_CURSOR_BYTES;
+    const struct store_cursor c = store_cursor_decode(w->bytes);
+    w->cursor = (cw_store_cursor){{c.ballot.high, c.ballot.low, c.n}};
+    return count;
+}
+
+static void told(void *arg, const cw_store_result *r)
+{
+    struct watching *w = arg;
+    cw_store_change change[CHANGES_MOST];
+    cw_store_changes changes = {.size = sizeof changes, .status = r->status, .change = change};
+    int count = r->status == CW_STORE_OK ? read_changes(w, r, change) : 0;
+    bool waits = r->status == CW_STORE_OK && count == 0 && cw_time_before(cw_now(w->store->svc), w->until);
+    if (waits && ask_for_changes(w) == 0) {
+        return;
+    }
+    if (count < 0) {
+        store_note(w->store, STORE_COUNT_MALFORMED);
+        changes.status = CW_STORE_NO_ANSWER;
+    }
+    changes.count = count > 0 ? (size_t)count : 0;
+    changes.cursor = w->cursor;
+    w->done(w->arg, &changes);
+    free(w);
+}
+
+int store_watcher_do(struct store *s, const cw_store_watch *r, cw_store_watch_done done, void *arg)
+{
+    const struct store_name name = {r->job, r->name, r->name_length};
+    const struct store_cursor cursor = {{r->cursor.word[0], r->cursor.word[1]}, r->cursor.word[2]};
+    uint32_t shard;
+    if (r->size < sizeof *r || r->job == 0 || r->name == NULL || r->name_length < 1 ||
+        r->name_length > CW_STORE_NAME_MAX || !store_asker_waits(r->timeout) ||
+        (r->prefix && !store_places_prefix(&s->torus, &name, &shard))) {
+        return -EINVAL;
+    }
+    struct watching *w = calloc(1, sizeof *w + STORE_CURSOR_BYTES + r->name_length);
+    if (w == NULL) {
+        return -ENOMEM;
+    }
+    *w = (struct watching){.store = s, .done = done, .arg = arg, .cursor = r->cursor};
+    w->until = store_asker_until(s, r->timeout);
+    store_cursor_encode(cursor, w->bytes);
+    memcpy(w->bytes + STORE_CURSOR_BYTES, r->name, r->name_length);
+    w->order = (struct store_order){.op = STORE_OP_WATCH,
+                                    .name = {r->job, w->bytes + STORE_CURSOR_BYTES, r->name_length},
+                                    .conditional = r->prefix,
+                                    .value = w->bytes,
+                                    .value_length = cursor.n > 0 ? STORE_CURSOR_BYTES : 0};
+    int rc = ask_for_changes(w);
+    if (rc < 0) {
+        free(w);
+        return rc;
+    }
+    store_note(s, STORE_COUNT_WATCHES);
     return 0;
 }

@@ -34,6 +34,7 @@ void store_serve_refuse(struct store *s, uint32_t call, enum store_answer_state 
 static void release(struct store_serving *o)
 {
     o->store->serving_count--;
+    o->store->watchers -= o->watching;
     store_page_free(o->page);
     free(o);
 }
@@ -221,6 +222,141 @@ static void go_list(struct store_lead *lead, struct store_serving *o)
     }
 }
 
+/* ---- Watchers ---------------------------------------------------------------------------------------------------- */
+
+/* So often is looked whose time is over; and longer than this no question is held, whatever it says. */
+enum { WATCH_TICKS = 4, HOLD_MOST_MS = 10000 };
+
+static void watch_due(cw_svc *svc, void *state, void *arg);
+
+static void wind_watch(struct store_lead *lead)
+{
+    struct store *s = lead->store;
+    if (lead->watch_timer == NULL && !list_is_empty(&lead->watching)) {
+        lead->watch_timer = cw_timer_start(s->svc, CW_NS(WATCH_TICKS * s->limits.tick.ns), watch_due, lead);
+    }
+}
+
+static void tell_changes(struct store_lead *lead, struct store_serving *o, struct store_cursor to)
+{
+    uint8_t *bytes = o->page->bytes;
+    size_t length = o->page->length;
+    memmove(bytes + STORE_CURSOR_BYTES, bytes, length);
+    store_cursor_encode(to, bytes);
+    const struct store_answer answer = {
+        .state = STORE_ANSWER_DONE,
+        .status = CW_STORE_OK,
+        .server = CW_SERVER_NONE,
+        .n = lead->settled,
+        .length = (uint32_t)(STORE_CURSOR_BYTES + length),
+        .value = bytes,
+        .carries = true,
+    };
+    store_note(o->store, STORE_COUNT_SERVED_WATCHES);
+    reply(o->store, o->call, &answer);
+    release(o);
+}
+
+/* Nothing has changed yet. */
+static void watch_on(struct store_lead *lead, struct store_serving *o)
+{
+    struct store *s = lead->store;
+    if (!o->watching && s->watchers >= STORE_WATCHERS_MOST) {
+        refuse(o, CW_STORE_BUSY, lead->settled);
+        return;
+    }
+    s->watchers += !o->watching;
+    o->watching = true;
+    list_push_back(&lead->watching, &o->node);
+    wind_watch(lead);
+}
+
+/* Up to which n all writes are over. */
+static uint64_t settled_before(const struct store_lead *lead)
+{
+    struct list_node *first = list_first(&lead->writes);
+    return first != NULL && !STORE_MUTANT(WATCH_AHEAD) ? container_of(first, struct store_write, node)->made->tag.n - 1
+                                                       : lead->n;
+}
+
+/* The leader is confirmed once, when it comes: what it tells is chosen, and who was deposed finds out the next time. */
+static void go_watch(struct store_lead *lead, struct store_serving *o)
+{
+    struct store *s = lead->store;
+    if (!o->confirmed) {
+        list_push_back(&lead->reads, &o->node);
+        begin_round(lead);
+        return;
+    }
+    if (o->page == NULL) {
+        o->page = store_page_new(store_page_room(s));
+        int64_t hold = o->order.ttl_ms < HOLD_MOST_MS ? o->order.ttl_ms : HOLD_MOST_MS;
+        o->ends = cw_time_add(cw_now(s->svc), CW_MS(hold));
+    }
+    if (o->page == NULL) {
+        refuse(o, CW_STORE_BUSY, lead->settled);
+        return;
+    }
+    o->upto = settled_before(lead);
+    o->page->room = store_page_room(s) - STORE_CURSOR_BYTES;
+    const struct store_cursor to = store_page_changes(o->page, &lead->shard->acceptor.table, &o->order,
+                                                      (struct store_cursor){lead->ballot, o->upto});
+    if (o->page->count > 0 || !cw_time_before(cw_now(s->svc), o->ends)) {
+        tell_changes(lead, o, to);
+    } else {
+        watch_on(lead, o);
+    }
+}
+
+static void go_watchers(struct store_lead *lead, struct list *woken)
+{
+    struct list_node *node;
+    while ((node = list_pop_front(woken)) != NULL) {
+        go_watch(lead, container_of(node, struct store_serving, node));
+    }
+}
+
+void store_serve_changed(struct store_lead *lead, const struct store_register *r)
+{
+    struct list woken;
+    struct list_node *node = list_first(&lead->watching);
+    const uint64_t settled = settled_before(lead);
+    list_init(&woken);
+    while (node != NULL) {
+        struct store_serving *o = container_of(node, struct store_serving, node);
+        node = list_next(&lead->watching, node);
+        if (store_page_watches(&o->order, r) && r->tag.n > o->stirred) {
+            o->stirred = r->tag.n;
+        }
+        if (o->stirred > o->upto && settled > o->upto) {
+            list_remove(&o->node);
+            list_push_back(&woken, &o->node);
+        }
+    }
+    go_watchers(lead, &woken);
+}
+
+/* Those whose time is over are told that nothing has changed. */
+static void watch_due(cw_svc *svc, void *state, void *arg)
+{
+    struct store_lead *lead = arg;
+    struct list woken;
+    struct list_node *node = list_first(&lead->watching);
+    (void)state;
+    lead->watch_timer = NULL;
+    list_init(&woken);
+    while (node != NULL) {
+        struct store_serving *o = container_of(node, struct store_serving, node);
+        node = list_next(&lead->watching, node);
+        if (!cw_time_before(cw_now(svc), o->ends)) {
+            list_remove(&o->node);
+            list_push_back(&woken, &o->node);
+        }
+    }
+    go_watchers(lead, &woken);
+    wind_watch(lead);
+}
+
 /* ---- An operation in an open shard ------------------------------------------------------------------------------- */
 
 static void write_it(struct store_lead *lead, struct store_serving *o, const struct store_register *have,
@@ -240,6 +376,10 @@ void store_serve_go(struct store_lead *lead, struct store_serving *o)
 {
     if (o->order.op == STORE_OP_LIST) {
         go_list(lead, o);
+        return;
+    }
+    if (o->order.op == STORE_OP_WATCH) {
+        go_watch(lead, o);
         return;
     }
     struct store_register *have = store_table_find(&lead->shard->acceptor.table, &o->order.name);

@@ -16,6 +16,9 @@ struct store_serving {
     uint32_t call;            /* the right to answer */
     bool confirmed;           /* a majority has confirmed the leader since it came */
     struct store_page *page;  /* of a list: what has been read so far; NULL: nothing */
+    bool watching;            /* it waits in `watching` of its lead, or has: it counts among the server's watchers */
+    uint64_t upto, stirred;   /* of a watch: versions that it was told of; n of the last write that it waits for */
+    cw_time ends;             /* of a watch: then it is told that nothing has changed */
     struct store_order order; /* its bytes are behind this struct */
     uint8_t bytes[];
 };
@@ -32,6 +35,8 @@ void store_serve_refuse(struct store *s, uint32_t call, enum store_answer_state 
                         cw_server server, uint64_t n);
 /* Goes on with one, in an open shard. */
 void store_serve_go(struct store_lead *lead, struct store_serving *o);
+/* A write of the register is done: whoever waits for a change of the name goes on. */
+void store_serve_changed(struct store_lead *lead, const struct store_register *r);
 /* Its write is done. */
 void store_serve_written(struct store_lead *lead, struct store_serving *o, const struct store_verdict *v);
 /* A member has confirmed the leader in that round. */

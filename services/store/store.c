@@ -79,6 +79,11 @@ static int api_list(cw_svc *svc, const cw_store_list *list, cw_store_list_done d
     return list != NULL && done != NULL ? store_lister_do(cw_state(svc), list, done, arg) : -EINVAL;
 }
 
+static int api_watch(cw_svc *svc, const cw_store_watch *watch, cw_store_watch_done done, void *arg)
+{
+    return watch != NULL && done != NULL ? store_watcher_do(cw_state(svc), watch, done, arg) : -EINVAL;
+}
+
 /* ---- Opening and closing ----------------------------------------------------------------------------------------- */
 
 static uint64_t draw(cw_svc *svc)
@@ -144,7 +149,7 @@ static void on_close(cw_svc *svc, void *state)
     store_durable_close(s);
 }
 
-static const cw_store_api api = {.size = sizeof api, .run = api_run, .list = api_list};
+static const cw_store_api api = {.size = sizeof api, .run = api_run, .list = api_list, .watch = api_watch};
 
 const cw_service store_service = {
     CW_SERVICE_INIT,

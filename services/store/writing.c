@@ -151,6 +151,7 @@ static void finish(struct store_lead *lead, struct store_write *w)
     if (w->order != NULL) {
         store_serve_written(lead, w->order, &w->verdict);
     }
+    store_serve_changed(lead, w->made);
     free(w);
     while ((n = list_pop_front(&waiting)) != NULL) {
         store_serve_go(lead, container_of(n, struct store_serving, node));

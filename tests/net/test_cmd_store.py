@@ -37,6 +37,7 @@ class Store(ctl_kit.Case):
         self.any_bytes()
         self.ttl()
         self.lists()
+        self.changes()
         self.mistakes()
         self.seen()
 
@@ -103,6 +104,22 @@ class Store(ctl_kit.Case):
         self.assertEqual([row["name"] for row in self.rows("store list --job 5001")], ["a"])
         self.refused("store list config/ --after a", "it begins with the prefix", code=2)
         self.refused("store list a --most 0", "--most", code=2)
+
+    def changes(self):
+        first = self.version("store put {w}a one")
+        rows = self.rows("store watch {w}a --most 1")
+        self.assertEqual([(row["name"], row["version"], row["bytes"]) for row in rows], [("{w}a", first, 3)])
+        environment = {"PATH": os.environ["PATH"], "CUBEWAY_SOCKET": self.socket}
+        words = ["--server", "2,2,2", "store", "watch", "{w}", "--prefix", "--most", "3"]
+        with subprocess.Popen([ctl_kit.OPTIONS.cwctl, *words], stdout=subprocess.PIPE, text=True,
+                              env=environment) as watcher:
+            self.assertEqual(watcher.stdout.readline(), f"{{w}}a version {first}, 3 bytes\n")
+            second = self.version("store put {w}b four")
+            self.assertEqual(watcher.stdout.readline(), f"{{w}}b version {second}, 4 bytes\n")
+            third = self.version("store delete {w}a")
+            self.assertEqual(watcher.stdout.readline(), f"{{w}}a version {third} deleted\n")
+            self.assertEqual(watcher.wait(ctl_kit.LIMIT_S), 0)
+        self.refused("store watch w --prefix", "a whole {tag}", code=2)
 
     def mistakes(self):
         self.refused("store put a", "one of them", code=2)

@@ -114,7 +114,8 @@ PARTS = {
                            Case((43,), UNIT, True, "mutants_serve"), Case((9,), UNIT, True, "mutants_change"),
                            Case((10,), UNIT, True, "mutants_change"), Case((12,), UNIT, True, "mutants_change"),
                            Case((13,), UNIT, True, "mutants_change"), Case((14,), UNIT, True, "mutants_change"),
-                           Case((44,), UNIT, True, "mutants_change"))),
+                           Case((44,), UNIT, True, "mutants_change"), Case((48,), UNIT, True, "mutants_lister"),
+                           Case((49,), UNIT, True, "mutants_lister"))),
     "groups": Part("services/multicast/group/mutant.h", 8,
                    untried={number: "unit tests find it, worlds hardly ever" for number in (3, 4)}),
 }

@@ -34,6 +34,8 @@ enum store_mutant {
     STORE_MUTANT_UNCOVERED = 45,       /* rule 34: a list goes on before every shard was heard of */
     STORE_MUTANT_FIRST_PIECE = 46,     /* rule 34: of a shard, what does not fit into its first piece is left out */
     STORE_MUTANT_OLD_DEADLINE = 47,    /* rule 35: a value that is put over one with a ttl goes when that would have */
+    STORE_MUTANT_WATCH_AHEAD = 48,     /* rule 36: a watcher is told that it is behind writes that are under way */
+    STORE_MUTANT_WATCH_GAP = 49,       /* rule 36: what a watcher was told by another leader counts */
 };
 
 #ifdef CW_MUTANTS

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/store/held/page.h"
 
+#include "base/bytes.h"
+#include "services/store/held/mutant.h"
 #include "services/store/held/wire.h"
 
 #include <stdlib.h>
@@ -142,4 +144,67 @@ struct store_register *store_page_read(struct store_page *p, const struct store_
         }
     }
     return NULL;
+}
+
+/* ---- Changes ----------------------------------------------------------------------------------------------------- */
+
+void store_cursor_encode(struct store_cursor c, uint8_t out[static STORE_CURSOR_BYTES])
+{
+    put_be64(out, c.ballot.high);
+    put_be64(out + 8, c.ballot.low);
+    put_be64(out + 16, c.n);
+}
+
+struct store_cursor store_cursor_decode(const uint8_t bytes[static STORE_CURSOR_BYTES])
+{
+    return (struct store_cursor){{get_be64(bytes), get_be64(bytes + 8)}, get_be64(bytes + 16)};
+}
+
+bool store_page_watches(const struct store_order *o, const struct store_register *r)
+{
+    const struct store_name name = store_register_name(r);
+    return o->conditional ? r->job == o->name.job && store_name_begins(&name, o->name.bytes, o->name.length)
+                          : store_name_equal(&name, &o->name);
+}
+
+/* The first ones by version of what is behind `from`, and not behind `to`. */
+static unsigned pick_changes(const struct store_table *t, const struct store_order *o, uint64_t from, uint64_t to,
+                             bool deletes, struct store_register *picked[static PICKED_MOST])
+{
+    unsigned count = 0;
+    for (unsigned i = 0; t->bucket != NULL && i < STORE_BUCKETS; i++) {
+        for (struct store_register *r = t->bucket[i].first; r != NULL; r = r->next) {
+            if (r->version <= from || r->version > to || (r->deleted && !deletes) || !store_page_watches(o, r)) {
+                continue;
+            }
+            unsigned at = count < PICKED_MOST ? count : PICKED_MOST - 1;
+            if (count == PICKED_MOST && picked[at]->version < r->version) {
+                continue;
+            }
+            count = at + 1;
+            for (; at > 0 && picked[at - 1]->version > r->version; at--) {
+                picked[at] = picked[at - 1];
+            }
+            picked[at] = r;
+        }
+    }
+    return count;
+}
+
+struct store_cursor store_page_changes(struct store_page *p, const struct store_table *t, const struct store_order *o,
+                                       struct store_cursor now)
+{
+    struct store_register *picked[PICKED_MOST];
+    struct store_cursor from = {.n = 0};
+    if (o->value_length == STORE_CURSOR_BYTES) {
+        from = store_cursor_decode(o->value);
+    }
+    bool same = store_ballot_compare(from.ballot, now.ballot) == 0 || STORE_MUTANT(WATCH_GAP);
+    unsigned count = pick_changes(t, o, same ? from.n : 0, now.n, from.n != 0, picked);
+    for (unsigned i = 0; i < count; i++) {
+        if (!append(p, picked[i], PICKED_MOST - 1)) {
+            return (struct store_cursor){now.ballot, i > 0 ? picked[i - 1]->version : same ? from.n : 0};
+        }
+    }
+    return now;
 }

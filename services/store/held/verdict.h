@@ -13,14 +13,16 @@
 
 #include "services/store/held/table.h"
 
-/* Between servers there is one operation more: the names of one shard. */
+/* Between servers there are two operations more: the names of one shard, and waiting for changes. */
 #define STORE_OP_LIST ((cw_store_op)5)
+#define STORE_OP_WATCH ((cw_store_op)6)
 enum { STORE_LIST_MOST = 1000 }; /* names that one question asks for */
 
 /*
  * An operation as it comes to the leader. Bytes are borrowed. LIST asks for the names of `shard` that begin with
  * `name`, which may be empty, in order, at most `most` of them; conditional: only those behind the name that is `name`
- * and then `value`.
+ * and then `value`. WATCH waits for changes of `name`, or if it is conditional of all that begin with it, for at most
+ * ttl_ms; value: the cursor, page.h.
  */
 struct store_order {
     cw_store_op op;
@@ -36,7 +38,7 @@ struct store_order {
 
 static inline bool store_order_reads(const struct store_order *o)
 {
-    return o->op == CW_STORE_GET || o->op == CW_STORE_HEAD || o->op == STORE_OP_LIST;
+    return o->op == CW_STORE_GET || o->op == CW_STORE_HEAD || o->op == STORE_OP_LIST || o->op == STORE_OP_WATCH;
 }
 
 enum store_verdict_kind {

@@ -2,6 +2,7 @@
 #include "services/store/held/wire.h"
 
 #include "base/bytes.h"
+#include "services/store/held/page.h"
 #include "services/store/held/places.h"
 
 #include <stdlib.h>
@@ -93,10 +94,16 @@ static bool list_makes_sense(const struct store_order *o)
            (o->conditional ? o->name.length + o->value_length >= 1 : o->value_length == 0);
 }
 
+static bool watch_makes_sense(const struct store_order *o)
+{
+    return name_fits(o->name.length) && (o->value_length == 0 || o->value_length == STORE_CURSOR_BYTES) &&
+           o->flags == 0 && o->version == 0;
+}
+
 static bool ask_makes_sense(const struct store_order *o)
 {
-    if (o->op == STORE_OP_LIST) {
-        return list_makes_sense(o);
+    if (o->op == STORE_OP_LIST || o->op == STORE_OP_WATCH) {
+        return o->op == STORE_OP_LIST ? list_makes_sense(o) : watch_makes_sense(o);
     }
     bool puts = o->op == CW_STORE_PUT, writes = puts || o->op == CW_STORE_DELETE;
     return o->op >= CW_STORE_GET && o->op <= CW_STORE_DELETE && name_fits(o->name.length) &&
@@ -180,7 +187,7 @@ size_t store_named_encode(const struct store_register *r, uint8_t *out)
 {
     put_be64(out, r->version);
     put_be32(out + 8, r->flags);
-    put_be32(out + 12, r->value_length);
+    put_be32(out + 12, r->deleted ? STORE_NAMED_GONE : r->value_length);
     put_be16(out + 16, r->name_length);
     memcpy(out + STORE_NAMED_HEAD, r->bytes, r->name_length);
     return STORE_NAMED_HEAD + (size_t)r->name_length;
@@ -196,7 +203,8 @@ bool store_named_next(const uint8_t *bytes, size_t size, size_t *at, struct stor
     out->name.length = reader_be16(&r);
     out->name.bytes = reader_take(&r, out->name.length);
     *at = size - reader_left(&r);
-    return reader_ok(&r) && name_fits(out->name.length) && out->length <= CW_STORE_VALUE_MAX;
+    return reader_ok(&r) && name_fits(out->name.length) &&
+           (out->length <= CW_STORE_VALUE_MAX || out->length == STORE_NAMED_GONE);
 }
 
 /* ---- Registers --------------------------------------------------------------------------------------------------- */

@@ -53,6 +53,7 @@ struct store_named {
     uint32_t flags, length;
 };
 enum { STORE_NAMED_HEAD = 18, STORE_LIST_MORE = 1 };
+#define STORE_NAMED_GONE UINT32_MAX /* the length of what was deleted, among changes */
 size_t store_named_encode(const struct store_register *r, uint8_t *out);
 /* Reads the entry at *at and moves it on. False: there is none behind, or none that can be read. */
 bool store_named_next(const uint8_t *bytes, size_t size, size_t *at, struct store_named *out);

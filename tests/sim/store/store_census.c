@@ -95,3 +95,38 @@ struct store_census store_census_of(struct world *w, uint32_t shard)
     }
     return census;
 }
+
+struct asked_last {
+    uint32_t shard;
+    const struct store_name *name;
+    struct store_last last;
+};
+
+static void look_last(void *context, cw_svc *svc, const void *exports)
+{
+    struct asked_last *a = context;
+    const struct store_shard *shard = store_shard_find(cw_state(svc), a->shard);
+    (void)exports;
+    if (shard == NULL || shard->lead == NULL || shard->lead->phase != STORE_PHASE_OPEN ||
+        shard->lead->write_count > 0) {
+        return;
+    }
+    const struct store_register *r = store_table_find(&shard->acceptor.table, a->name);
+    a->last = (struct store_last){true, r == NULL || r->deleted, r != NULL ? r->version : 0};
+}
+
+struct store_last store_census_last(struct world *w, uint32_t shard, const struct store_name *name)
+{
+    struct asked_last a = {.shard = shard, .name = name};
+    unsigned leaders = 0;
+    for (cw_server s = 0; s < world_torus(w)->servers; s++) {
+        a.last.served = false;
+        struct asked_last one = a;
+        if (world_visit(w, s, "store", CW_STORE_API, look_last, &one) == 0 && one.last.served) {
+            leaders++;
+            a.last = one.last;
+        }
+    }
+    a.last.served = leaders == 1; /* one of two has not found out yet */
+    return a.last;
+}

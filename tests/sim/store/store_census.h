@@ -18,6 +18,12 @@ struct store_census {
 };
 
 struct store_census store_census_of(struct world *w, uint32_t shard);
+/* What the server that serves the shard holds of a name. */
+struct store_last {
+    bool served, deleted;
+    uint64_t version; /* 0: nothing, or of no version */
+};
+struct store_last store_census_last(struct world *w, uint32_t shard, const struct store_name *name);
 /* Can the shard be served, all being well? */
 static inline bool store_census_serves(const struct store_census *c)
 {

@@ -16,6 +16,10 @@ struct talker {
     cw_svc *svc, *store;
     const cw_store_api *api;
     uint64_t seen[STORE_TALKER_KEYS]; /* the version that was told last */
+    uint64_t told[STORE_TALKER_KEYS]; /* by watching */
+    cw_store_cursor cursor;
+    int64_t watch_begun;
+    struct watcher *watcher; /* asks; NULL: none does */
 };
 
 struct asked {
@@ -187,6 +191,93 @@ static bool list(struct talker *t, const void *after, size_t after_length)
     return true;
 }
 
+/* ---- Watching ---------------------------------------------------------------------------------------------------- */
+
+/* A call under way: it may outlive its talker. */
+struct watcher {
+    struct talker *talker; /* NULL: it is gone */
+};
+
+static void watch_due(cw_svc *s, void *state, void *arg);
+
+/* What it is told of was read by the leader some time since it asked. */
+static void note_change(struct talker *t, const cw_store_change *c)
+{
+    struct store_ledger *l = store_ledger;
+    char name[24];
+    for (unsigned key = 0; key < store_talker_plan.keys && l->count < STORE_LEDGER_MOST; key++) {
+        size_t length = store_talker_name(key, name);
+        if (c->entry.name_length != length || memcmp(c->entry.name, name, length) != 0) {
+            continue;
+        }
+        t->told[key] = c->entry.version;
+        l->changes++;
+        l->entry[l->count++] = (struct store_entry){.op = CW_STORE_HEAD,
+                                                    .key = key,
+                                                    .answered = true,
+                                                    .status = c->deleted ? CW_STORE_NOT_FOUND : CW_STORE_OK,
+                                                    .version = c->entry.version,
+                                                    .begun = t->watch_begun,
+                                                    .ended = now(),
+                                                    .server = cw_server_id(t->svc, cw_self(t->svc))};
+    }
+}
+
+static void changed(void *arg, const cw_store_changes *c)
+{
+    struct watcher *w = arg;
+    struct talker *t = w->talker;
+    free(w);
+    if (t == NULL) {
+        return;
+    }
+    t->watcher = NULL;
+    for (size_t i = 0; i < c->count; i++) {
+        note_change(t, &c->change[i]);
+    }
+    t->cursor = c->cursor;
+    (void)!cw_timer_start(t->svc, c->status == CW_STORE_OK ? CW_NS(0) : CW_MS(5), watch_due, NULL);
+}
+
+static void watch_due(cw_svc *s, void *state, void *arg)
+{
+    struct talker *t = state;
+    const cw_store_watch w = {CW_STORE_WATCH_INIT,
+                              .job = STORE_TALKER_JOB,
+                              .name = "{t}",
+                              .name_length = 3,
+                              .prefix = true,
+                              .cursor = t->cursor,
+                              .timeout = store_talker_plan.timeout};
+    (void)arg;
+    t->watch_begun = now();
+    t->watcher = malloc(sizeof *t->watcher);
+    if (t->watcher == NULL) {
+        return;
+    }
+    *t->watcher = (struct watcher){t};
+    if (t->api->watch(t->store, &w, changed, t->watcher) < 0) {
+        free(t->watcher);
+        t->watcher = NULL;
+        (void)!cw_timer_start(s, CW_MS(5), watch_due, NULL);
+    }
+}
+
+uint64_t store_talker_told(cw_svc *svc, unsigned key)
+{
+    const struct talker *t = cw_state(svc);
+    return t->told[key];
+}
+
+static void talker_close(cw_svc *s, void *state)
+{
+    struct talker *t = state;
+    (void)s;
+    if (t->watcher != NULL) {
+        t->watcher->talker = NULL;
+    }
+}
+
 /* ---- Questions --------------------------------------------------------------------------------------------------- */
 
 static void ask(struct talker *t)
@@ -257,6 +348,9 @@ static int talker_open(cw_svc *s, void *state)
     store->limits.hearing = plan->hearing;
     store->limits.settle = plan->settle;
     store->limits.away = plan->away;
+    if (plan->tagged && cw_timer_start(s, CW_MS(2), watch_due, NULL) == NULL) {
+        return -1;
+    }
     return cw_timer_start(s, CW_MS(1), due, NULL) != NULL ? 0 : -1;
 }
 
@@ -276,6 +370,9 @@ const cw_service store_talker_service = {
     .job = STORE_TALKER_JOB,
     .state_size = sizeof(struct talker),
     .open = talker_open,
+    .close = talker_close,
+    .exports = &store_talker_plan, /* something, by which it can be visited */
+    .exports_version = STORE_TALKER_API,
     .on_packet = on_packet,
 };
 

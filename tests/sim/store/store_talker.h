@@ -9,7 +9,7 @@
 #include "cubeway/store.h"
 #include "seeds.h"
 
-enum { STORE_TALKER_JOB = 2002, STORE_TALKER_KEYS = 16, STORE_LEDGER_MOST = 200000, STORE_TALKER_MINE = 64 };
+enum { STORE_TALKER_JOB = 2002, STORE_TALKER_KEYS = 16, STORE_LEDGER_MOST = 200000, STORE_TALKER_API = 1 };
 
 /* A question. Its place in the ledger, from 1 on, is the value that it puts. */
 struct store_entry {
@@ -27,7 +27,8 @@ struct store_entry {
 struct store_ledger {
     char wrong[SEEDS_WRONG_BYTES];
     size_t count;
-    uint64_t ended[CW_STORE_STATUSES], silent, refused, lists; /* lists: pages that were told */
+    /* lists: pages that were told; and changes */
+    uint64_t ended[CW_STORE_STATUSES], silent, refused, lists, changes;
     uint64_t served, unserved, epochs; /* shards that were counted at the end, and changes of their members */
     struct store_entry entry[STORE_LEDGER_MOST];
 };
@@ -40,7 +41,7 @@ struct store_talker_plan {
     unsigned keys;
     unsigned writes; /* how many of 100 questions write */
     unsigned value_most;
-    bool tagged;   /* all names are in one shard */
+    bool tagged;   /* all names are in one shard, and every server watches them */
     unsigned ttls; /* one of so many puts has a ttl; 0: none has */
     cw_span ttl_most;
     unsigned lists; /* one of so many questions lists names; 0: none does */
@@ -54,6 +55,8 @@ size_t store_talker_name(unsigned key, char out[static 24]);
 
 /* Asks at that server's store, from outside an upcall: the name's value, noted like all questions. */
 extern const cw_service store_talker_service;
+/* For a visit of a talker: the version that it was told last of name `key` by watching; 0: of none. */
+uint64_t store_talker_told(cw_svc *svc, unsigned key);
 /* The history that the ledger tells, judged. */
 bool store_ledger_check(struct store_ledger *l, char *why, size_t room);
 

@@ -262,6 +262,39 @@ static void await_expiry(struct world *w)
     }
 }
 
+struct hearsay {
+    unsigned key;
+    uint64_t version;
+};
+
+static void ask_talker(void *context, cw_svc *svc, const void *exports)
+{
+    struct hearsay *h = context;
+    (void)exports;
+    h->version = store_talker_told(svc, h->key);
+}
+
+/* Every server that watches was told of the last state of every name, where somebody serves the shard. */
+static void ask_watchers(struct world *w)
+{
+    (void)!run_for(w, CW_NS(6 * store_talker_plan.attempt.ns + CW_MS(100).ns));
+    for (unsigned key = 0; key < store_talker_plan.keys; key++) {
+        char text[24];
+        size_t length = store_talker_name(key, text);
+        const struct store_name name = {STORE_TALKER_JOB, (const uint8_t *)text, length};
+        const struct store_last last = store_census_last(w, shard_of(w, key), &name);
+        for (cw_server s = 0; last.served && s < world_torus(w)->servers; s++) {
+            struct hearsay h = {key, 0};
+            int rc = world_visit(w, s, "storetalker", STORE_TALKER_API, ask_talker, &h);
+            bool behind = h.version != last.version && !(h.version == 0 && last.deleted);
+            if (rc == 0 && behind && store_ledger->wrong[0] == '\0') {
+                WRONG("watch", "all being well, server %u was told of version %llu of name %u last, and %llu is there",
+                      s, (unsigned long long)h.version, key, (unsigned long long)last.version);
+            }
+        }
+    }
+}
+
 static void ask_all(struct world *w, uint64_t seed)
 {
     cw_server servers = world_torus(w)->servers;
@@ -278,6 +311,9 @@ static void ask_all(struct world *w, uint64_t seed)
     }
     if (store_talker_plan.ttls > 0 && store_ledger->wrong[0] == '\0') {
         await_expiry(w);
+    }
+    if (store_talker_plan.tagged && store_ledger->wrong[0] == '\0') {
+        ask_watchers(w);
     }
     count_copies(w, seed);
 }
@@ -376,12 +412,13 @@ static void print_key(int64_t key)
     }
 }
 
-static unsigned long long asked, ended[CW_STORE_STATUSES], lists, empty, served, unserved, epochs;
+static unsigned long long asked, ended[CW_STORE_STATUSES], lists, changes, empty, served, unserved, epochs;
 
 static void add(void)
 {
     asked += store_ledger->count;
     lists += store_ledger->lists;
+    changes += store_ledger->changes;
     empty += store_ledger->count == 0;
     served += store_ledger->served;
     unserved += store_ledger->unserved;
@@ -425,8 +462,9 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < CW_STORE_STATUSES; i++) {
         printf("%s %llu %s", i > 0 ? "," : "", ended[i], store_status_text((cw_store_status)i));
     }
-    printf("; %llu pages of lists; %llu seeds without a store\n%llu shards counted, %llu without a majority, %llu "
+    printf("; %llu pages of lists, %llu changes watched; %llu seeds without a store\n%llu shards counted, %llu without "
+           "a majority, %llu "
            "changes of members\n",
-           lists, empty, served + unserved, unserved, epochs);
+           lists, changes, empty, served + unserved, unserved, epochs);
     return rc;
 }

@@ -32,6 +32,8 @@ START_TEST(refusals_say_what_is_wrong)
     refused("list a after=! form=base64", "a name of 1 to 1024 bytes in base64");
     refused("list a limit=1001", "limit is a whole number from 1 to 1000");
     refused("list a colour=red", "no such option");
+    refused("watch a cursor=12", "one that watch has told");
+    refused("watch a prefix=1", "only a prefix that begins with a whole {tag}");
     refused("create disk", "there is a store already");
     refused("create tape", "a store is on 'disk' or in 'memory': 'tape'");
     refused("create", "a store is on 'disk'");
@@ -72,6 +74,10 @@ START_TEST(what_is_told)
     r = store_town_ask(net, 1, "list a limit=1 form=base64");
     ck_assert_str_eq(fake_text(r, 0, "base64"), "YQ==");
     ck_assert_uint_eq(store_town_ask(net, 2, "list b after=b")->rows, 1);
+    r = store_town_ask(net, 1, "watch b");
+    ck_assert_uint_eq(r->rows, 2);
+    ck_assert_str_eq(fake_text(r, 0, "name"), "b");
+    ck_assert_uint_eq(strlen(fake_text(r, 1, "cursor")), 48);
     store_town_close(net);
 }
 END_TEST

@@ -162,11 +162,124 @@ START_TEST(what_makes_no_sense_is_refused)
 }
 END_TEST
 
+/* ---- Changes ----------------------------------------------------------------------------------------------------- */
+
+static struct {
+    cw_store_status status;
+    size_t count;
+    uint64_t version; /* of the last change */
+    bool deleted;
+    unsigned times;
+    cw_store_cursor cursor;
+} heard;
+
+static void on_changes(void *arg, const cw_store_changes *c)
+{
+    (void)arg;
+    heard.status = c->status;
+    heard.count = c->count;
+    heard.version = c->count > 0 ? c->change[c->count - 1].entry.version : 0;
+    heard.deleted = c->count > 0 && c->change[c->count - 1].deleted;
+    heard.cursor = c->cursor;
+    heard.times++;
+}
+
+/* Watches at server 0, behind what was heard last. */
+static void watch(struct fake_net *net, const char *name, bool prefix)
+{
+    const cw_store_watch w = {CW_STORE_WATCH_INIT,         .job = STORE_JOB, .name = name,
+                              .name_length = strlen(name), .prefix = prefix, .cursor = heard.cursor,
+                              .timeout = CW_SEC(10)};
+    heard.times = 0;
+    ck_assert_int_eq(store_watcher_do(store_town_of(net, 0), &w, on_changes, NULL), 0);
+    ck_assert_uint_eq(heard.times, 0);
+}
+
+START_TEST(changes_are_told_as_they_come)
+{
+    struct fake_net *net = store_town_open(3);
+    memset(&heard, 0, sizeof heard);
+    int64_t first = store_town_must(net, 0, "put a one", CW_STORE_OK);
+    watch(net, "a", false);
+    fake_net_run(net, CW_SEC(1));
+    ck_assert_uint_eq(heard.times, 1);
+    ck_assert_uint_eq(heard.version, (uint64_t)first);
+    watch(net, "a", false);
+    fake_net_run(net, CW_SEC(5)); /* longer than a leader holds a question */
+    ck_assert_uint_eq(heard.times, 0);
+    store_town_must(net, 4, "put ab two", CW_STORE_OK);
+    int64_t gone = store_town_must(net, 4, "delete a", CW_STORE_OK);
+    fake_net_run(net, CW_MS(100));
+    ck_assert_uint_eq(heard.times, 1);
+    ck_assert_uint_eq(heard.count, 1);
+    ck_assert_uint_eq(heard.version, (uint64_t)gone);
+    ck_assert(heard.deleted);
+    watch(net, "a", false);
+    fake_net_run(net, CW_SEC(12));
+    ck_assert_uint_eq(heard.times, 1);
+    ck_assert_int_eq(heard.status, CW_STORE_OK);
+    ck_assert_uint_eq(heard.count, 0);
+    const cw_store_watch none = {CW_STORE_WATCH_INIT, .job = STORE_JOB, .name = "a", .name_length = 1, .prefix = true};
+    ck_assert_int_eq(store_watcher_do(store_town_of(net, 0), &none, on_changes, NULL), -EINVAL);
+    store_town_close(net);
+}
+END_TEST
+
+/* Store rule 36: what one leader has told says nothing under another. */
+START_TEST(another_leader_tells_all_again)
+{
+    struct fake_net *net = store_town_open(3);
+    cw_server member[STORE_COPIES_MOST];
+    memset(&heard, 0, sizeof heard);
+    store_town_must(net, 0, "put {t}a one", CW_STORE_OK);
+    store_town_must(net, 0, "put {t}b one", CW_STORE_OK);
+    watch(net, "{t}", true);
+    fake_net_run(net, CW_SEC(1));
+    ck_assert_uint_eq(heard.count, 2);
+    watch(net, "{t}", true);
+    fake_net_run(net, CW_MS(100));
+    store_town_members(net, "{t}a", member);
+    ck_assert_int_eq(store_lead_begin(store_town_of(net, member[1]), store_town_shard(net, member[1], "{t}a")), 0);
+    fake_net_run(net, CW_SEC(3));
+    ck_assert_uint_eq(heard.times, 1);
+    ck_assert_uint_eq(heard.count, 2);
+    ck_assert_uint_eq(store_town_of(net, member[0])->watchers, 0);
+    store_town_close(net);
+}
+END_TEST
+
+/* Store rule 36: what is not chosen yet is told to nobody, and nobody is told that he is behind it. */
+START_TEST(a_write_under_way_is_no_change_yet)
+{
+    static struct fake_result put;
+    struct fake_net *net = store_town_open(3);
+    cw_server member[STORE_COPIES_MOST];
+    memset(&heard, 0, sizeof heard);
+    store_town_must(net, 0, "put a one", CW_STORE_OK);
+    store_town_members(net, "a", member);
+    store_town_hush(member[1], true);
+    store_town_hush(member[2], true);
+    fake_command(net->server[member[0]], "put a two", &put);
+    fake_net_run(net, CW_MS(1));
+    store_town_hush(member[1], false); /* it has not heard of the write, and would confirm the leader */
+    watch(net, "a", false);
+    while (heard.times == 0) {
+        fake_net_run(net, CW_MS(1));
+    }
+    ck_assert_uint_eq(heard.version, store_town_register(net, member[1], "a")->version);
+    fake_net_finish(net, &put);
+    store_town_close(net);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(pages_over_all_shards),
     SUITE_TEST(a_tag_asks_one_shard),
     SUITE_TEST(a_shard_without_a_majority_fails_the_list),
     SUITE_TEST(a_deposed_leader_lists_nothing),
     SUITE_TEST(what_makes_no_sense_is_refused),
+    SUITE_TEST(changes_are_told_as_they_come),
+    SUITE_TEST(another_leader_tells_all_again),
+    SUITE_TEST(a_write_under_way_is_no_change_yet),
 };
 SUITE_MAIN("store lister", tests)

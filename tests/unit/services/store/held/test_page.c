@@ -134,9 +134,45 @@ START_TEST(a_write_under_way_is_waited_for)
 }
 END_TEST
 
+/* Store rule 36: by rising version, up to where all writes are over; under another ballot all, and what was deleted. */
+START_TEST(changes)
+{
+    uint8_t bytes[STORE_CURSOR_BYTES];
+    const struct store_cursor now = {{1, 1}, 4};
+    struct store_order o = {.op = STORE_OP_WATCH, .name = {STORE_JOB, (const uint8_t *)"{t}", 3}, .conditional = true};
+    const char *const names[] = {"{t}c", "{t}a", "{t}b", "other", "{t}d"};
+    store_table_open(&table, 7);
+    last_n = 0;
+    for (unsigned i = 0; i < 5; i++) {
+        (void)put(names[i], i == 1);
+    }
+    struct store_page *p = store_page_new(ROOM);
+    struct store_cursor to = store_page_changes(p, &table, &o, now);
+    ck_assert_str_eq(text_of(p), "{t}c {t}b"); /* who begins is not told of what is gone */
+    ck_assert_uint_eq(to.n, 4);
+    store_page_free(p);
+    o.value = bytes;
+    o.value_length = STORE_CURSOR_BYTES;
+    store_cursor_encode((struct store_cursor){{1, 1}, 1}, bytes);
+    p = store_page_new(ROOM);
+    (void)store_page_changes(p, &table, &o, now);
+    ck_assert_str_eq(text_of(p), "{t}a {t}b");
+    store_page_free(p);
+    store_cursor_encode((struct store_cursor){{1, 2}, 4}, bytes);
+    p = store_page_new(2 * STORE_NAMED_HEAD + 8);
+    to = store_page_changes(p, &table, &o, now);
+    ck_assert_str_eq(text_of(p), "{t}c {t}a");
+    ck_assert_uint_eq(to.n, 2); /* of the leader that told it: the next page begins there */
+    ck_assert_int_eq(store_ballot_compare(to.ballot, now.ballot), 0);
+    store_page_free(p);
+    store_table_close(&table);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(what_a_page_holds),
     SUITE_TEST(many_names),
     SUITE_TEST(a_write_under_way_is_waited_for),
+    SUITE_TEST(changes),
 };
 SUITE_MAIN("store page", tests)

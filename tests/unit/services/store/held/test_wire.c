@@ -57,6 +57,15 @@ START_TEST(lists)
     ask.order.conditional = true;
     store_ask_encode(&ask, bytes);
     ck_assert(!store_ask_decode(bytes, store_ask_size(&ask), &out)); /* behind a name of no bytes */
+    ask.order = (struct store_order){.op = STORE_OP_WATCH, .name = name, .conditional = true, .ttl_ms = 1800};
+    ask.order.value = again;
+    ask.order.value_length = 24;
+    store_ask_encode(&ask, bytes);
+    ck_assert(store_ask_decode(bytes, store_ask_size(&ask), &out));
+    ck_assert_uint_eq(out.order.ttl_ms, 1800);
+    ask.order.value_length = 23; /* no cursor */
+    store_ask_encode(&ask, bytes);
+    ck_assert(!store_ask_decode(bytes, store_ask_size(&ask), &out));
     struct store_register *r = store_register_new(&name, 5);
     r->version = 8;
     r->flags = 9;

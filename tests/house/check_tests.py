@@ -22,7 +22,7 @@ TESTED_WITH = {
 
 
 # Sources that are compiled only where a library is installed which no test needs: source -> that library.
-OPTIONAL = {"tests/bench/mpi_reduce.c": "Open MPI"}
+OPTIONAL = {"tests/bench/torus/mpi_reduce.c": "Open MPI"}
 
 # Programs are tested from outside: of a folder, which sources are a program's commands, and where their tests are.
 COMMANDS = {

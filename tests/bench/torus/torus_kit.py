@@ -193,7 +193,7 @@ class Lab:
         self.name = f"bench{os.getpid()}n{Lab.count}"
         self.folder = None
         atexit.register(self.down)
-        module = os.path.join(os.path.dirname(self.bin), "tests", "bench", "stream.so")
+        module = os.path.join(os.path.dirname(self.bin), "tests", "bench", "torus", "stream.so")
         # The lab ends with this command, and the command with the bench.
         self.process = subprocess.Popen(
             leashed(*priority(), self.program("cwlab"), "up", dims, "--name", self.name, "--driver", "netns", "--json",

@@ -42,7 +42,7 @@ def names():
 
 
 def store_lab(kind):
-    module = os.path.join(os.path.dirname(torus_kit.OPTIONS.bin), "tests", "bench", "storeload.so")
+    module = os.path.join(os.path.dirname(torus_kit.OPTIONS.bin), "tests", "bench", "torus", "storeload.so")
     lab = Lab("3x1x1", "--service", "store", "--service", module, "--mtu", "9000", "--scale", "10")
     lab["0,0,0"].service("store", "create", kind, "copies=3")
     return lab

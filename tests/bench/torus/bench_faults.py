@@ -3,7 +3,8 @@
 ten times to the key's root or to the cable before it. Prints the table of docs/benchmarks.md: how long the stream stood
 still, what was lost and why, and whether anything was delivered where it does not belong (the exit code is 1 then).
 
-    tests/bench/torus/bench_faults.py --bin build/bin [--times 10] [--timers fast] [--only sigstop,one-way] [--seconds 400]
+    tests/bench/torus/bench_faults.py --bin build/bin [--times 10] [--timers fast] [--only sigstop,one-way]
+        [--seconds 400]
                                 [--transit auto]      # daemons pass packets on in the kernel where they can
     tests/bench/torus/bench_faults.py --bin build/bin --smoke       # a few of them once, as the test suite does
 

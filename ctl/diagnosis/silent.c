@@ -55,7 +55,9 @@ static void tell(struct message *m, const char *server, bool answers)
                      : "it stands still, or its machine or a service keeps it busy");
     message_text(m, "cause", "silent");
     message_text(m, "text", text);
-    snprintf(text, sizeof text, "on %s: cwctl doctor; cwctl status", server);
+    /* Who stands still answers no command: its log may say why. */
+    snprintf(text, sizeof text, answers ? "on %s: cwctl doctor; cwctl status" : "on %s: journalctl -u cubewayd",
+             server);
     message_text(m, "do", text);
 }
 

@@ -22,7 +22,8 @@ enum {
     REFUSED_FEW = 100,      /* frames that it refused here and there: fewer are nobody's business, */
     REFUSED_PERCENT = 1,    /* and so is a smaller share of all */
 };
-static const cw_span lately = CW_SEC(10); /* frames of another wire version that are older say nothing of now */
+static const cw_span waited_lately = CW_SEC(60); /* a processor that was missing longer ago is no more than a note */
+static const cw_span lately = CW_SEC(10);        /* frames of another wire version that are older say nothing of now */
 
 static void say_coming_up(struct doctor *d, cw_link link, const struct ls_link_info *info,
                           enum doctor_severity severity)
@@ -352,12 +353,14 @@ static void look_at_counters(struct doctor *d)
     const struct host *h = d->s->host;
     const struct ls_timers *t = &h->config.timers;
     if (h->turn_longest.ns > t->hold.ns - t->dead.ns) {
-        char longest[QUANTITY_TEXT];
+        char longest[QUANTITY_TEXT], ago[QUANTITY_TEXT];
+        cw_span since = cw_time_since(host_now(d->s->host), h->turn_waited);
         quantity_span_format(CW_MS(cw_span_ms(h->turn_longest)), longest);
-        doctor_say(d, DOCTOR_WARNING, "waited", CW_LINK_SELF,
-                   "once since its start the daemon had no processor for %s in the middle of its work, longer than "
-                   "timers.hold less timers.dead",
-                   longest);
+        quantity_span_format(CW_SEC(since.ns / CW_NS_PER_SEC), ago);
+        doctor_say(d, since.ns > waited_lately.ns ? DOCTOR_NOTE : DOCTOR_WARNING, "waited", CW_LINK_SELF,
+                   "since its start the daemon had no processor for up to %s in the middle of its work, the last time "
+                   "%s ago: longer than timers.hold less timers.dead",
+                   longest, ago);
         doctor_advise(d, "give it a processor: priority = realtime, or longer timers (docs/operating.md, \"Ending, "
                          "dying\")");
     }

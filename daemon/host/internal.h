@@ -212,6 +212,7 @@ struct host {
     struct host_stalls stalls;
     struct host_holds holds;
     cw_span turn_longest; /* longest span between two readings of the clock in a turn, while it delivered keys */
+    cw_time turn_waited;  /* when such a span was last longer than timers.hold less timers.dead; 0: never */
     bool leaving, left, done, failed;
     struct cw_packet *stash[HOST_STASH]; /* memory that frames are received into; owned */
     struct shim_frame in[HOST_STASH];

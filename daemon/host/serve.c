@@ -72,7 +72,7 @@ static void look_at_clock(struct host *h, cw_time *now)
 {
     cw_time later = clock_now();
     cw_span span = cw_time_since(later, *now);
-    if (span.ns > h->turn_longest.ns) {
+    if (span.ns > h->turn_longest.ns || span.ns > h->config.timers.hold.ns - h->config.timers.dead.ns) {
         viewlog_turn(h, span);
     }
     *now = later;

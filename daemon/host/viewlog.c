@@ -197,7 +197,13 @@ void viewlog_turn(struct host *h, cw_span span)
 {
     const struct ls_timers *t = &h->config.timers;
     char lasted[QUANTITY_TEXT], most[QUANTITY_TEXT];
-    if (span.ns <= h->turn_longest.ns || !any_serves(h)) {
+    if (!any_serves(h)) {
+        return;
+    }
+    if (span.ns > t->hold.ns - t->dead.ns) {
+        h->turn_waited = host_now(h);
+    }
+    if (span.ns <= h->turn_longest.ns) {
         return;
     }
     h->turn_longest = span;

@@ -2,6 +2,10 @@
 #include "simulator/cwsim/command.h"
 #include "simulator/cwsim/play.h"
 
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
 static int run(const struct program_command *self, int argc, char **argv)
 {
     struct option_words words;
@@ -29,6 +33,9 @@ static int run(const struct program_command *self, int argc, char **argv)
     }
     if (words.count != 1) {
         return program_refuse(self, "expected one scenario file; cwsim run --help says more");
+    }
+    if (access(words.word[0], R_OK) < 0) {
+        return program_refuse(self, "%s: %s", words.word[0], strerror(errno));
     }
     if (scenario_load_file(&s, words.word[0], error) < 0) {
         fprintf(stderr, "%s\n", error);

@@ -413,6 +413,15 @@ static void stay(const struct launch *l)
     }
 }
 
+/* Ends this command as the signal would; the keeper ends the lab then, which takes a moment. */
+static void on_interrupt(int signal_number)
+{
+    static const char text[] = "\ncwlab up: interrupted: the lab that was coming up ends by itself now\n";
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
 static int bring_up(const struct program_command *self, struct lab *lab, const struct choice *c)
 {
     cw_time began = peer_clock();
@@ -426,6 +435,10 @@ static int bring_up(const struct program_command *self, struct lab *lab, const s
     char why[LAB_WHY], timers[SCALE_TEXT];
     bool cleaned;
     int rc = launch_begin(&l, lab, &cleaned, why);
+    if (rc == 0) {
+        signal(SIGINT, on_interrupt);
+        signal(SIGTERM, on_interrupt);
+    }
     if (cleaned) {
         fprintf(stderr, "cwlab up: removed what a dead lab '%s' had left\n", lab->name);
     }
@@ -461,6 +474,8 @@ static int bring_up(const struct program_command *self, struct lab *lab, const s
         launch_close(&l, lab);
         return EXIT_BROKEN;
     }
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
     code = tell(self, lab, c, built, converged);
     if (c->foreground) {
         fflush(stdout);

@@ -43,10 +43,11 @@ class Down(lab_kit.Case):
     def test_after_an_interrupted_up(self):
         """The lab ends by itself; down waits for that, and says so; nobody takes it for a dead one."""
         up = subprocess.Popen([lab_kit.OPTIONS.cwlab, "up", "4x4x4", "--scale", "1", "--name", "r"],
-                              stderr=subprocess.DEVNULL)
+                              stderr=subprocess.PIPE, text=True)
         lab_kit.until("a keeper", lambda: os.path.exists(f"{self.folder}/r/keeper.sock"))
-        up.kill()
-        up.wait()
+        up.send_signal(signal.SIGINT)
+        self.assertIn("interrupted: the lab that was coming up ends by itself now", up.communicate()[1])
+        self.assertEqual(up.returncode, -signal.SIGINT)
         self.assertIn([lab["state"] for lab in lines("list")], [["up"], ["ending"], []])
         done = run("down", "--name", "r", code=None)
         self.assertIn(done.returncode, (0, 3), done.stderr)  # 3: it was too late for that

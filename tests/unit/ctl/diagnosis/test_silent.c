@@ -78,7 +78,7 @@ START_TEST(it_does_not_answer)
     ck_assert_str_eq(of(1, "cause"), "silent");
     ck_assert_msg(strstr(of(1, "text"), "it stands still, or its machine or a service keeps it busy") != NULL, "%s",
                   of(1, "text"));
-    ck_assert_str_eq(of(1, "do"), "on 1,0,2: cwctl doctor; cwctl status");
+    ck_assert_str_eq(of(1, "do"), "on 1,0,2: journalctl -u cubewayd");
     end();
 }
 END_TEST

@@ -116,7 +116,7 @@ START_TEST(a_server_that_reaches_nobody)
 }
 END_TEST
 
-/* Longer than hold less dead without a processor: told for as long as the daemon runs. */
+/* Longer than hold less dead without a processor: told for as long as the daemon runs, and soon as a note. */
 START_TEST(a_daemon_that_was_kept_waiting)
 {
     struct host *h = town_open("torus { dims = 3x3x1; coordinate = all }");
@@ -124,10 +124,17 @@ START_TEST(a_daemon_that_was_kept_waiting)
     h->turn_longest = (cw_span){h->config.timers.hold.ns - h->config.timers.dead.ns};
     ck_assert_uint_eq(look(h, 0), 0);
     h->turn_longest = CW_NS(CW_SEC(2).ns + 1);
+    h->turn_waited = (cw_time){host_now(h).ns - CW_SEC(70).ns};
+    const struct rows_reader reader = rows_said_reader(&said);
+    ck_assert_uint_eq(doctor_look(host_server(h, 0), &reader), 0);
+    ck_assert_ptr_nonnull(rows_said_find(&said, "severity=4 cause=waited"));
+    h->turn_waited = (cw_time){host_now(h).ns - CW_SEC(3).ns};
     ck_assert_uint_eq(look(h, 0), 1);
     const char *row = rows_said_find(&said, "severity=3 cause=waited");
     ck_assert_ptr_nonnull(row);
-    ck_assert_msg(strstr(row, "the daemon had no processor for 2s in the middle of its work") != NULL, "%s", row);
+    ck_assert_msg(
+        strstr(row, "the daemon had no processor for up to 2s in the middle of its work, the last time 3s ago") != NULL,
+        "%s", row);
     host_close(h);
 }
 END_TEST

@@ -265,6 +265,7 @@ START_TEST(a_long_turn)
     ck_assert(strstr(heard(), "for longer than hold less dead\" for=25ms at_most=10ms") != NULL);
     viewlog_turn(h, CW_MS(24));
     ck_assert(h->turn_longest.ns == CW_MS(25).ns && strstr(heard(), "24ms") == NULL);
+    ck_assert(h->turn_waited.ns > 0);
     close_logged(h);
 }
 END_TEST

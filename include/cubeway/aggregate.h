@@ -237,7 +237,8 @@ typedef struct cw_aggregate_api {
     int64_t (*allgather)(cw_aggregate *u, const cw_reduce *reduce, cw_reduce_done_fn done, void *arg);
     /*
      * Orders a run, and gives its ticket (> 0) for cancel(), which ends it everywhere. done is called exactly once,
-     * later. -EINVAL: the words are no run, or take does not fit them; -EBUSY: 8 runs were ordered here; -ENOMEM.
+     * later. -EINVAL: the words are no run, or take does not fit them; -EBUSY: 8 runs of this
+     * service, or 32 of all, were ordered here; -ENOMEM.
      */
     int64_t (*run)(cw_aggregate *u, const cw_run *run, cw_run_done_fn done, void *arg);
     /*

@@ -487,10 +487,12 @@ static int check(struct stream *st, cw_request *r, int argc, const char *const *
     return rc;
 }
 
-int asker_read(struct stream *st, cw_request *r, int argc, const char *const *argv, struct lead **out)
+int asker_read(struct stream *st, const void *owner, cw_request *r, int argc, const char *const *argv,
+               struct lead **out)
 {
-    if (st->lead_count >= STREAM_LEADS) {
-        return refuse_with(r, -EBUSY, "%d runs are under way from here; wait until one ends", STREAM_LEADS);
+    if (st->lead_count >= STREAM_LEADS || lead_count_of(st, owner) >= STREAM_LEADS_EACH) {
+        int most = st->lead_count >= STREAM_LEADS ? STREAM_LEADS : STREAM_LEADS_EACH;
+        return refuse_with(r, -EBUSY, "%d runs are under way from here; wait until one ends", most);
     }
     struct lead *l = lead_make(st);
     int rc = l == NULL ? -ENOMEM : read_words(st, r, argc, argv, true, l);
@@ -515,7 +517,7 @@ int asker_command(struct stream *st, cw_request *r, int argc, const char *const 
     if (argc > 2 && (strcmp(argv[1], "check=word") == 0 || strcmp(argv[1], "check=run") == 0)) {
         return check(st, r, argc, argv);
     }
-    int rc = asker_read(st, r, argc, argv, &l);
+    int rc = asker_read(st, NULL, r, argc, argv, &l);
     if (rc < 0) {
         return rc;
     }

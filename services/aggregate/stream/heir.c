@@ -129,13 +129,22 @@ void heir_text(const struct lead *l, char *out, size_t room)
 {
     const struct torus *torus = &l->st->torus;
     size_t used = 0;
+    unsigned more = 0;
     out[0] = '\0';
     for (cw_server of = 0; of < torus->servers; of++) {
         char one[TORUS_TEXT], other[TORUS_TEXT];
-        if (trees_set_has(l->counted, of) && l->by[of] != of && used + 2 * TORUS_TEXT + 8 < room) {
+        if (!trees_set_has(l->counted, of) || l->by[of] == of) {
+            continue;
+        }
+        if (more > 0 || used + 2 * TORUS_TEXT + 32 > room) {
+            more++;
+        } else {
             torus_format(torus_coord(torus, of), one);
             torus_format(torus_coord(torus, l->by[of]), other);
             used += (size_t)snprintf(out + used, room - used, "%s%s by %s", used > 0 ? "; " : "", one, other);
         }
+    }
+    if (more > 0) {
+        snprintf(out + used, room - used, "; and %u others", more);
     }
 }

@@ -45,7 +45,8 @@
 
 enum {
     STREAM_RUNS = 32,          /* tasks, and roots, at a time on a server */
-    STREAM_LEADS = 8,          /* runs that were ordered at this server */
+    STREAM_LEADS = 32,         /* runs that were ordered at this server; and of one who asks, a service or all */
+    STREAM_LEADS_EACH = 8,     /* operators, so many: who asks for more keeps nobody else from asking */
     STREAM_ROOTS = 32,         /* roots of a run that collect at the same time, over trees */
     STREAM_ROOTS_DIRECT = 512, /* and without */
     STREAM_JUNCTIONS = 1024,   /* at a time on a server: one of each root */
@@ -476,6 +477,8 @@ void lead_begin(struct stream *st, struct lead *words);
 struct lead *lead_make(struct stream *st);
 void lead_free(struct lead *l);
 struct lead *lead_of_run(struct stream *st, const struct run_name *run);
+/* How many runs of this service, or (NULL) of operators, are under way from here. */
+unsigned lead_count_of(const struct stream *st, const void *owner);
 struct lead *lead_of_number(const struct stream *st, uint32_t number);
 /* A server has left the view. */
 void lead_down(struct lead *l, cw_server server);
@@ -520,14 +523,18 @@ CW_MUST_CHECK bool heir_ask(struct lead *l, cw_server of);
 CW_MUST_CHECK bool heir_lose(struct lead *l, cw_server server, cw_server *whose, bool *writing);
 /* The servers that bring the inputs of all that are counted. */
 void heir_set(const struct lead *l, uint64_t *set);
-/* "1,0,0 by 2,0,0 ..": who stands in for whom, as many as fit. */
+/* "1,0,0 by 2,0,0; ..": who stands in for whom, as many as fit, and how many others. */
 void heir_text(const struct lead *l, char *out, size_t room);
 
 /* ---- Words ------------------------------------------------------------------------------------------------------- */
 
 int asker_command(struct stream *st, cw_request *r, int argc, const char *const *argv, uint32_t number);
-/* Makes a lead of the words of a run, for lead_begin(). < 0: they are none, which r (NULL: nobody) was told. */
-CW_MUST_CHECK int asker_read(struct stream *st, cw_request *r, int argc, const char *const *argv, struct lead **out);
+/*
+ * Makes a lead of the words of a run, for lead_begin(). owner: the service that asks; NULL: operators. < 0: they are
+ * none, or it has too many, which r (NULL: nobody) was told.
+ */
+CW_MUST_CHECK int asker_read(struct stream *st, const void *owner, cw_request *r, int argc, const char *const *argv,
+                             struct lead **out);
 int asker_cancel(struct stream *st, uint32_t number);
 /* The command `take NUMBER`: the next piece of a result for the caller. */
 int asker_take(struct stream *st, cw_request *r, uint32_t number);

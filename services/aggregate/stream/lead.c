@@ -41,6 +41,16 @@ struct lead *lead_of_number(const struct stream *st, uint32_t number)
     return NULL;
 }
 
+unsigned lead_count_of(const struct stream *st, const void *owner)
+{
+    unsigned n = 0;
+    for (const struct list_node *i = list_first(&st->leads); i != NULL; i = list_next(&st->leads, i)) {
+        const struct lead *l = (const struct lead *)(const void *)i;
+        n += l->owner == owner && !l->over;
+    }
+    return n;
+}
+
 /* ---- Life -------------------------------------------------------------------------------------------------------- */
 
 struct lead *lead_make(struct stream *st)

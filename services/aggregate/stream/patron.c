@@ -69,7 +69,7 @@ int stream_run(struct stream *st, const void *owner, const cw_run *run, cw_run_d
         return -EINVAL;
     }
     memcpy(words + 1, run->word, run->words * sizeof *words);
-    int rc = asker_read(st, NULL, (int)run->words + 1, words, &l);
+    int rc = asker_read(st, owner, NULL, (int)run->words + 1, words, &l);
     if (rc < 0) {
         return rc;
     }

@@ -144,7 +144,27 @@ START_TEST(mistakes)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(one_stands_in), SUITE_TEST(heirs_of_heirs),
-                                          SUITE_TEST(nobody_has_a_copy), SUITE_TEST(another_file),
-                                          SUITE_TEST(mistakes)};
+/* Where not all have room, it says how many others there are. */
+START_TEST(a_long_list)
+{
+    struct fake_net *net = stream_town_open(NULL);
+    struct lead *l = lead_make(stream_town_at(net, 0));
+    char text[100];
+    ck_assert_ptr_nonnull(l);
+    for (cw_server s = 1; s < STREAM_TOWN; s++) {
+        trees_set_add(l->counted, s);
+        l->by[s] = 0;
+    }
+    heir_text(l, text, sizeof text);
+    ck_assert_msg(strncmp(text, "0,1,0 by 0,0,0; 0,2,0 by 0,0,0", 30) == 0 && strstr(text, "; and ") != NULL &&
+                      strstr(text, " others") != NULL,
+                  "%s", text);
+    lead_free(l);
+    stream_town_close(net);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(a_long_list),    SUITE_TEST(one_stands_in),
+                                          SUITE_TEST(heirs_of_heirs), SUITE_TEST(nobody_has_a_copy),
+                                          SUITE_TEST(another_file),   SUITE_TEST(mistakes)};
 SUITE_MAIN("heir", tests)

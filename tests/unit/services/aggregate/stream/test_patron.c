@@ -155,6 +155,31 @@ START_TEST(closes_in_the_middle)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(feeds_and_takes), SUITE_TEST(to_files), SUITE_TEST(closes),
+/* Who has ordered as many runs as one may keeps nobody else from ordering some. */
+START_TEST(too_many)
+{
+    begin();
+    const char *const words[] = {"from=feed:g", "map=kv", "of=2,0,0", "to=-", "limit_ms=1000"};
+    const cw_run run = {CW_RUN_INIT, .word = words, .words = 5, .take = take};
+    struct stream *st = stream_town_at(net, 0);
+    uint32_t n = 1;
+    for (; n <= STREAM_LEADS_EACH; n++) {
+        ck_assert_int_eq(stream_run(st, &alice, &run, done, NULL, n), 0);
+    }
+    ck_assert_int_eq(stream_run(st, &alice, &run, done, NULL, n), -EBUSY);
+    ck_assert_int_eq(stream_run(st, &bob, &run, done, NULL, n + 1), 0);
+    stream_town_put(1, "a\t1\n");
+    ck_assert_int_eq(stream_town_ask(net, 0, "run map=kv from=in to=0,0,0:out of=0,1,0")->rc, 0);
+    ck_assert_int_eq(stream_end(st, &alice, 1), 0);
+    ck_assert_int_eq(stream_run(st, &alice, &run, done, NULL, n), 0);
+    stream_disown(st, &alice);
+    stream_disown(st, &bob);
+    ck_assert_uint_eq(ends, STREAM_LEADS_EACH + 2);
+    stream_town_close(net);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(too_many),  SUITE_TEST(feeds_and_takes),
+                                          SUITE_TEST(to_files),  SUITE_TEST(closes),
                                           SUITE_TEST(bad_input), SUITE_TEST(closes_in_the_middle)};
 SUITE_MAIN("patron", tests)

@@ -16,7 +16,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILES_MOST = 64, PIECE = 64 << 10, BYTES_MOST = 16 << 20, OTHERS_WRITE = S_IWGRP | S_IWOTH };
+enum {
+    FILES_MOST = 64,
+    PIECE = 64 << 10,
+    BYTES_MOST = 16 << 20,
+    ALL_MOST = 64 << 20,
+    OTHERS_WRITE = S_IWGRP | S_IWOTH
+};
 
 _Static_assert((int)MODULES_DIGEST == (int)SHA256_BYTES, "one digest");
 
@@ -26,6 +32,7 @@ _Static_assert((int)MODULES_DIGEST == (int)SHA256_BYTES, "one digest");
  */
 struct module_files {
     unsigned count;
+    uint64_t bytes; /* that were digested, which holds up the server: of modules that were left out, too */
     struct {
         void *handle;
         int fd;
@@ -68,17 +75,24 @@ static int is_trusted(int folder, uid_t user)
     return (st.st_uid == 0 || st.st_uid == user) && (st.st_mode & OTHERS_WRITE) == 0 ? 0 : -EPERM;
 }
 
-/* Why nobody should run what is in the file; NULL: it may be run. */
-static const char *mistrust(int fd, uid_t user)
+/* Why nobody should run what is in the file; NULL: it may be run, and its bytes are counted. */
+static const char *mistrust(struct module_files *files, int fd, uid_t user)
 {
     struct stat st;
     if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > BYTES_MOST) {
         return "it is no regular file of at most 16 MiB";
     }
-    bool ours = st.st_uid == 0 || st.st_uid == user;
-    return !ours                              ? "it belongs neither to root nor to the daemon's user"
-           : (st.st_mode & OTHERS_WRITE) != 0 ? "others may write it"
-                                              : NULL;
+    if (st.st_uid != 0 && st.st_uid != user) {
+        return "it belongs neither to root nor to the daemon's user";
+    }
+    if ((st.st_mode & OTHERS_WRITE) != 0) {
+        return "others may write it";
+    }
+    if ((uint64_t)st.st_size > ALL_MOST - files->bytes) {
+        return "all together they have more than 64 MiB";
+    }
+    files->bytes += (uint64_t)st.st_size;
+    return NULL;
 }
 
 /* Fills f with what the file exports, and keeps it. */
@@ -103,13 +117,20 @@ static void load_one(struct module_files *files, int fd, struct module_file *f)
     files->one[files->count++].fd = fd;
 }
 
+static void drop_last(struct module_files *files)
+{
+    files->count--;
+    dlclose(files->one[files->count].handle);
+    close(files->one[files->count].fd);
+}
+
 static void load_file(struct module_files *files, int at, uid_t user, const char *name,
-                      void (*found)(void *arg, const struct module_file *f), void *arg)
+                      bool (*found)(void *arg, const struct module_file *f), void *arg)
 {
     uint8_t digest[MODULES_DIGEST];
     struct module_file f = {.file = name, .digest = digest};
     int fd = folder_below(at, name, O_RDONLY | O_NONBLOCK, 0), rc = 0;
-    f.why = fd < 0 ? strerror(-fd) : files->count == FILES_MOST ? "there are 64 others" : mistrust(fd, user);
+    f.why = fd < 0 ? strerror(-fd) : files->count == FILES_MOST ? "there are 64 others" : mistrust(files, fd, user);
     if (f.why == NULL && (rc = digest_of_file(fd, digest)) < 0) {
         f.why = strerror(-rc);
     }
@@ -118,7 +139,9 @@ static void load_file(struct module_files *files, int at, uid_t user, const char
     } else if (fd >= 0) {
         close(fd);
     }
-    found(arg, &f);
+    if (!found(arg, &f) && f.why == NULL) {
+        drop_last(files);
+    }
 }
 
 static int is_module(const struct dirent *e)
@@ -127,7 +150,7 @@ static int is_module(const struct dirent *e)
     return length > 3 && strcmp(e->d_name + length - 3, ".so") == 0;
 }
 
-static int local_load(void *context, const char *folder, void (*found)(void *arg, const struct module_file *f),
+static int local_load(void *context, const char *folder, bool (*found)(void *arg, const struct module_file *f),
                       void *arg, struct module_files **out)
 {
     struct dirent **entry = NULL;
@@ -156,9 +179,8 @@ static int local_load(void *context, const char *folder, void (*found)(void *arg
 static void local_unload(void *context, struct module_files *files)
 {
     (void)context;
-    for (unsigned i = 0; i < files->count; i++) {
-        dlclose(files->one[i].handle);
-        close(files->one[i].fd);
+    while (files->count > 0) {
+        drop_last(files);
     }
     free(files);
 }

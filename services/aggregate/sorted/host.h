@@ -66,10 +66,10 @@ struct modules_host {
     void *context;
     /*
      * Loads each file NAME.so of the folder, in the order of their names, and calls found() for it, with what is
-     * borrowed for the call, but the tables: those are there until unload(). 0: *out is given; -EPERM: the folder is
-     * another user's, or others may write it; or -errno.
+     * borrowed for the call, but the tables: those are there until unload(). When found() gives false, the file is
+     * unloaded again. 0: *out is given; -EPERM: the folder is another user's, or others may write it; or -errno.
      */
-    int (*load)(void *context, const char *folder, void (*found)(void *arg, const struct module_file *f), void *arg,
+    int (*load)(void *context, const char *folder, bool (*found)(void *arg, const struct module_file *f), void *arg,
                 struct module_files **out);
     /* Takes it; no function of its modules is called any more. */
     void (*unload)(void *context, struct module_files *files);

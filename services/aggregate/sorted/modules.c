@@ -118,7 +118,7 @@ static const char *fault(const struct modules *m, const struct module_file *f)
     return why == NULL && m->count == MODULES_MOST ? "there are 64 others already" : why;
 }
 
-static void found(void *arg, const struct module_file *f)
+static bool found(void *arg, const struct module_file *f)
 {
     struct modules *m = arg;
     char line[MODULES_WHY], digest[HEX + 1];
@@ -133,6 +133,7 @@ static void found(void *arg, const struct module_file *f)
         snprintf(line, sizeof line, "module %.60s is loaded: %s", f->file, digest);
     }
     m->tell(m->tell_arg, line);
+    return why == NULL;
 }
 
 int modules_open(struct modules *m, const struct modules_host *host, const char *folder,

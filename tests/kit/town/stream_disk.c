@@ -191,7 +191,7 @@ static int pairs(cw_bytes line, uint64_t argument, cw_emit_fn emit, void *to)
     return emit(to, (cw_bytes){line.bytes, key}, (cw_bytes){tab + 1, line.length - key - 1});
 }
 
-static int load(void *context, const char *folder, void (*found)(void *arg, const struct module_file *f), void *arg,
+static int load(void *context, const char *folder, bool (*found)(void *arg, const struct module_file *f), void *arg,
                 struct module_files **out)
 {
     static const cw_combiner right = {.size = sizeof right,
@@ -213,7 +213,7 @@ static int load(void *context, const char *folder, void (*found)(void *arg, cons
         .file = "total.so", .digest = digest, .combiner = d->other_module ? &wrong : &right, .mapper = &mapper};
     (void)folder;
     if (!d->no_module) {
-        found(arg, &f);
+        (void)found(arg, &f);
     }
     d->handles++;
     *out = (struct module_files *)(void *)d;

@@ -43,7 +43,9 @@ static const cw_combiner *combiner;
 static const cw_mapper *mapper;
 static unsigned good;
 
-static void found(void *arg, const struct module_file *f)
+static const char *unwanted = ""; /* nobody wants that file */
+
+static bool found(void *arg, const struct module_file *f)
 {
     (void)arg;
     if (f->why == NULL) {
@@ -51,7 +53,8 @@ static void found(void *arg, const struct module_file *f)
         mapper = f->mapper;
         memcpy(digest[good++ % 2], f->digest, MODULES_DIGEST);
     }
-    snprintf(said + strlen(said), sizeof said - strlen(said), "%s: %.30s\n", f->file, f->why != NULL ? f->why : "good");
+    snprintf(said + strlen(said), sizeof said - strlen(said), "%s: %.31s\n", f->file, f->why != NULL ? f->why : "good");
+    return strcmp(f->file, unwanted) != 0;
 }
 
 START_TEST(files)
@@ -71,6 +74,38 @@ START_TEST(files)
     ck_assert_int_eq(combiner->combine((cw_bytes){line, 1}, values, 3, 0, out, sizeof out), 1);
     ck_assert_int_eq(out[0], '1');
     h.unload(h.context, all);
+    teardown();
+}
+END_TEST
+
+static bool is_mapped(const char *file)
+{
+    char line[600];
+    bool mapped = false;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    ck_assert_ptr_nonnull(maps);
+    while (fgets(line, sizeof line, maps) != NULL) {
+        mapped = mapped || (strstr(line, top) != NULL && strstr(line, file) != NULL);
+    }
+    fclose(maps);
+    return mapped;
+}
+
+/* A file that is left out does not stay in memory; and what the server waits for is bounded. */
+START_TEST(left_out)
+{
+    struct module_files *all = NULL;
+    setup();
+    run("cp " MODULE " a.so && cp a.so b.so && chmod 755 a.so b.so && truncate -s 16M c.so d.so e.so f.so");
+    unwanted = "b.so";
+    said[0] = '\0';
+    ck_assert_int_eq(h.load(h.context, top, found, NULL, &all), 0);
+    ck_assert(is_mapped("/a.so") && !is_mapped("/b.so"));
+    ck_assert_msg(strstr(said, "f.so: all together they have mor") != NULL, "%s", said);
+    ck_assert(strstr(said, "e.so: all together") == NULL);
+    unwanted = "";
+    h.unload(h.context, all);
+    ck_assert(!is_mapped("/a.so"));
     teardown();
 }
 END_TEST
@@ -108,5 +143,6 @@ START_TEST(the_user_to_be)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(files), SUITE_TEST(folders), SUITE_TEST(the_user_to_be)};
+static const struct suite_test tests[] = {SUITE_TEST(files), SUITE_TEST(left_out), SUITE_TEST(folders),
+                                          SUITE_TEST(the_user_to_be)};
 SUITE_MAIN("module_host", tests)

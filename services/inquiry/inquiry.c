@@ -335,6 +335,17 @@ static int inquiry_open(cw_svc *s, void *state)
     return 0;
 }
 
+static void inquiry_close(cw_svc *s, void *state)
+{
+    struct inquiry *q = state;
+    (void)s;
+    for (unsigned i = 0; i < RUNS_MAX; i++) {
+        cw_request *request = q->run[i].request;
+        q->run[i].request = NULL;
+        cw_request_done(request, -ECANCELED);
+    }
+}
+
 static const cw_command commands[] = {
     {"about doctor", "[SERVER] [from=N] [timeout=US] [away=1]",
      "what is wrong with every server in view, or with that one"},
@@ -349,6 +360,7 @@ const cw_service inquiry_service = {
     .job = INQUIRY_JOB,
     .state_size = sizeof(struct inquiry),
     .open = inquiry_open,
+    .close = inquiry_close,
     .on_packet = inquiry_packet,
     .on_command = inquiry_command,
     .commands = commands,

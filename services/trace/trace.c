@@ -277,6 +277,16 @@ static int trace_command(cw_svc *s, void *state, cw_request *r, int argc, const 
     return 1;
 }
 
+static void trace_close(cw_svc *s, void *state)
+{
+    struct trace *trace = state;
+    for (unsigned i = 0; i < RUNS_MAX; i++) {
+        if (trace->run[i].request != NULL) {
+            finish(s, &trace->run[i], -ECANCELED);
+        }
+    }
+}
+
 static const cw_command commands[] = {
     {"to", "SERVER [size=BYTES] [timeout=US]", "the way of a packet to a server and back, server by server"},
     {"key", "KEY [size=BYTES] [timeout=US]", "the way of a packet to the root of a key and back"},
@@ -289,6 +299,7 @@ const cw_service trace_service = {
     .version = "1.0",
     .job = TRACE_JOB,
     .state_size = sizeof(struct trace),
+    .close = trace_close,
     .on_packet = trace_packet,
     .on_command = trace_command,
     .commands = commands,

@@ -148,9 +148,23 @@ START_TEST(strange_packets_are_dropped)
 }
 END_TEST
 
+/* Whoever asked is answered before the service is gone. */
+START_TEST(closes_in_the_middle)
+{
+    fake_offers = offer;
+    net = fake_net_open(&inquiry_service, (cw_dims){3, 1, 1});
+    rows_of_each = 5; /* two pages */
+    fake_command(net->server[0], "about doctor", &r);
+    ck_assert(!r.done);
+    (void)fake_net_close(net);
+    ck_assert(r.done && r.rc == -ECANCELED);
+    fake_offers = NULL;
+}
+END_TEST
+
 static const struct suite_test tests[] = {
-    SUITE_TEST(everybody_is_asked),          SUITE_TEST(who_does_not_answer_is_named),
-    SUITE_TEST(who_goes_meanwhile_is_named), SUITE_TEST(words_that_make_no_sense),
-    SUITE_TEST(strange_packets_are_dropped),
+    SUITE_TEST(closes_in_the_middle),         SUITE_TEST(everybody_is_asked),
+    SUITE_TEST(who_does_not_answer_is_named), SUITE_TEST(who_goes_meanwhile_is_named),
+    SUITE_TEST(words_that_make_no_sense),     SUITE_TEST(strange_packets_are_dropped),
 };
 SUITE_MAIN("inquiry", tests)

@@ -126,9 +126,21 @@ START_TEST(strange_packets_are_dropped)
 }
 END_TEST
 
+/* Whoever asked is answered before the service is gone. */
+START_TEST(closes_in_the_middle)
+{
+    net = fake_net_open(&trace_service, (cw_dims){4, 4, 4});
+    fake_command(net->server[0], "to 2,1,0", &r);
+    ck_assert(!r.done);
+    (void)fake_net_close(net);
+    ck_assert(r.done && r.rc == -ECANCELED);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
-    SUITE_TEST(every_server_there_and_back), SUITE_TEST(keys_lead_to_their_roots),
-    SUITE_TEST(a_lost_probe_times_out),      SUITE_TEST(bad_words_are_named),
-    SUITE_TEST(so_many_at_a_time),           SUITE_TEST(strange_packets_are_dropped),
+    SUITE_TEST(closes_in_the_middle),        SUITE_TEST(every_server_there_and_back),
+    SUITE_TEST(keys_lead_to_their_roots),    SUITE_TEST(a_lost_probe_times_out),
+    SUITE_TEST(bad_words_are_named),         SUITE_TEST(so_many_at_a_time),
+    SUITE_TEST(strange_packets_are_dropped),
 };
 SUITE_MAIN("trace", tests)

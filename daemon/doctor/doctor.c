@@ -21,6 +21,7 @@ enum {
     REFUSED_ALL = 16,       /* frames in a row that a device refused: it is not only full for a moment */
     REFUSED_FEW = 100,      /* frames that it refused here and there: fewer are nobody's business, */
     REFUSED_PERCENT = 1,    /* and so is a smaller share of all */
+    LOSS_HELLOS = 1000,     /* of which a share of loss is told (linkstate/loss.h) */
 };
 static const cw_span waited_lately = CW_SEC(60); /* a processor that was missing longer ago is no more than a note */
 static const cw_span lately = CW_SEC(10);        /* frames of another wire version that are older say nothing of now */
@@ -302,11 +303,14 @@ static void tell_loss(struct doctor *d, cw_link link, const struct ls_link_info 
     d->out->text(d->out->context, "way", "in");
     uint32_t from = ls_loss_told(&info->loss_in), to = ls_loss_told(&info->loss_out);
     d->out->integer(d->out->context, "loss_ppm", from > to ? from : to);
-    doctor_do(d, "ip -s link show %s: errors are the cable's or its plugs', dropped frames the load of this server",
-              interface);
+    char window[QUANTITY_TEXT];
+    quantity_span_format(CW_SEC(LOSS_HELLOS * host_config(d->s->host)->timers.hello.ns / CW_NS_PER_SEC), window);
+    doctor_do(d,
+              "ip -s link show %s: errors are the cable's or its plugs', dropped frames the load of this server; the "
+              "share is of some %d hellos, which take %s, so that it goes down slowly once the cable is mended",
+              interface, LOSS_HELLOS, window);
 }
 
-/* A link that is up, but not always, or not for all frames. */
 /* They are sent again, so that no loss is measured on the cable; but who waits for them waits longer. */
 static void look_at_refusals(struct doctor *d, cw_link link, const char *device)
 {
@@ -323,6 +327,7 @@ static void look_at_refusals(struct doctor *d, cw_link link, const char *device)
     doctor_do(d, "tc -s qdisc show dev %s; nft list ruleset", device);
 }
 
+/* A link that is up, but not always, or not for all frames. */
 static void look_at_quality(struct doctor *d, cw_link link, const struct ls_link_info *info)
 {
     struct shim_info shim;

@@ -201,7 +201,7 @@ static int restore(const struct program_command *self, int argc, char **argv)
         program_refuse(self, "%s", why);
         return EXIT_BROKEN;
     }
-    bool runs = wait && f.lab.driver == LAB_NETNS && await_daemon(&f.lab, s, peer_clock(), why) == 0;
+    bool runs = f.lab.driver == LAB_NETNS && await_daemon(&f.lab, s, peer_clock(), why) == 0;
     code = runs ? EXIT_FINE : command_keeper(self, &f.lab, "restore", 1, f.words.word, NULL, NULL);
     if (code != EXIT_FINE) {
         return code;
@@ -210,8 +210,8 @@ static int restore(const struct program_command *self, int argc, char **argv)
         program_refuse(self, "%s", why);
         return EXIT_BROKEN;
     }
-    snprintf(done, sizeof done, "the daemon of %s runs %s, and can be asked", f.words.word[0],
-             runs ? "already" : "again");
+    snprintf(done, sizeof done, "%sthe daemon of %s runs%s, and can be asked", runs ? "it is so already: " : "",
+             f.words.word[0], runs ? "" : " again");
     say(&f, done);
     uint32_t reached = wait ? wait_until_joined(&f.lab, s) : 0;
     code = wait ? tell_joined(&f, reached) : EXIT_FINE;

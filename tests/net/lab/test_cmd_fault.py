@@ -61,7 +61,8 @@ class Fault(lab_kit.Case):
         self.assertIn("'300': expected a time with its unit, as 5s", run("pause", "1,0,2", "300", code=2).stderr)
         self.assertIn("is stopped for 1ms", run("pause", "1,0,2", "1ms").stderr)
         self.assertEqual(run("pause", "0,0,2", "1ms", "--quiet").stderr, "")
-        self.assertIn("runs already", run("restore", "1,0,2", code=2).stderr)
+        self.assertIn("it is so already: the daemon of 1,0,2 runs", run("restore", "1,0,2").stderr)
+        self.assertIn("1,0,2 has joined", run("restore", "1,0,2", "--wait").stderr)  # who runs is waited for
 
     def test_one_process_with_all_servers(self):
         """What cannot be done to a process can be done inside of it: the refusal is the line, and the line works."""

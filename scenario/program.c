@@ -103,7 +103,7 @@ static int complete_line(const struct program *p, int argc, char **argv)
     }
     if (argv[0][0] == '-' && argv[argc - 1][0] != '-') {
         const struct program_command *of =
-            p->named != NULL && argc == 2 && strcmp(argv[0], p->named) == 0 ? find_command(p, p->named_by) : NULL;
+            p->named_by != NULL && argc == 2 && strcmp(argv[0], p->named) == 0 ? find_command(p, p->named_by) : NULL;
         if (of != NULL) { /* the value of an option that any command takes */
             words[2] = argv[0];
             words[3] = argv[1];

@@ -120,7 +120,7 @@ START_TEST(options_may_stand_before_the_command)
                                         "--hlep add"};
     static const char *const says[] = {"",
                                        "",
-                                       "",
+                                       "probe add: --number is given twice, and can have one value\n",
                                        "probe add: --number show: expected",
                                        "probe add: unknown option --numbr; did you mean --number?",
                                        "probe: a command is missing: probe COMMAND --number\n",

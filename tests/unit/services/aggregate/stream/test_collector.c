@@ -83,7 +83,7 @@ END_TEST
 
 /* Forty keys, each with so many values of each server: its records are in several blocks. */
 enum { KEYS = 40, VALUES = 150, PARTITIONS = 2, EACH = 4096 /* bytes of a block, where there is little */ };
-enum { ROUNDS = SANITIZED ? 8 : 16 };
+enum { ROUNDS = SANITIZED ? 6 : 12 };
 
 static void fill_values(void)
 {

@@ -4,8 +4,7 @@ ten times to the key's root or to the cable before it. Prints the table of docs/
 still, what was lost and why, and whether anything was delivered where it does not belong (the exit code is 1 then).
 
     tests/bench/torus/bench_faults.py --bin build/bin [--times 10] [--timers fast] [--only sigstop,one-way]
-        [--seconds 400]
-                                [--transit auto]      # daemons pass packets on in the kernel where they can
+        [--seconds 400] [--transit auto]                            # auto: in the kernel where they can
     tests/bench/torus/bench_faults.py --bin build/bin --smoke       # a few of them once, as the test suite does
 
 Needs what cwlab up needs. The stream stands still for the longest time between two deliveries of it, wherever they are;

@@ -17,7 +17,7 @@ TESTED_WITH = {
     "shim/relay.bpf.c": "tests/unit/shim/test_relay.c",
     "runtime/boot/boot_internal.h": "tests/unit/boot/test_boot.c",
     "runtime/core/node_internal.h": "tests/unit/core/test_node.c",
-    "ctl/main.c": "tests/net/test_cwctl.py",
+    "ctl/main.c": "tests/net/ctl/test_cwctl.py",
 }
 
 
@@ -28,9 +28,9 @@ OPTIONAL = {"tests/bench/torus/mpi_reduce.c": "Open MPI"}
 COMMANDS = {
     "simulator/cwsim": (re.compile(r"cmd_\w+|main"), "tests/sim/cwsim"),
     "daemon": (re.compile(r"main"), "tests/net"),
-    "daemon/commands": (re.compile(r"cmd_\w+"), "tests/net"),
-    "ctl": (re.compile(r"cmd_\w+"), "tests/net"),
-    "ctl/jobs": (re.compile(r"cmd_\w+"), "tests/net"),
+    "daemon/commands": (re.compile(r"cmd_\w+"), "tests/net/ctl"),
+    "ctl": (re.compile(r"cmd_\w+"), "tests/net/ctl"),
+    "ctl/jobs": (re.compile(r"cmd_\w+"), "tests/net/ctl"),
     "testbed/cwlab": (re.compile(r"cmd_\w+|main"), "tests/net/lab"),
 }
 

@@ -43,6 +43,7 @@ store head a
 store cas a 1 2
 store insert a 3
 store list
+store watch a --most 1
 store delete a
 store status
 store explain a

@@ -12,17 +12,19 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
-import net_kit
-from net_kit import AXES, LINKS, cable, port_name
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import net_kit  # pylint: disable=wrong-import-position
+from net_kit import AXES, LINKS, cable, port_name  # pylint: disable=wrong-import-position
 
 MTU = 3000
 NOTE = 4
 PLACES = [(x, y, z) for x in range(2) for y in range(2) for z in range(2)]
 HERE, PATIENT, SICK = (0, 0, 0), (0, 1, 1), (1, 1, 1)
 RAW = '"{}" {{ shim = raw; interface = {}; {} }}\n'
-PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "operating.md")
+PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "docs", "operating.md")
 HEAD = "| fault made | what `cwctl doctor` says | what it says to do |\n| --- | --- | --- |\n"
 # A server that had no processor for longer than hold less dead says so for ever: a busy machine is not what is tested.
 PATIENT_TIMERS = "timers { hello = 100ms; dead = 500ms; hold = 1500ms; pending_limit = 5s }"

@@ -31,7 +31,7 @@ class Program(ctl_kit.Case):
         self.assertRegex(self.cwctl("--version"), r"^cwctl \d+\.\d+\.\d+\n$")
 
     def test_every_command_is_in_the_man_page(self):
-        page = os.path.join(os.path.dirname(__file__), "../../docs/man/cwctl.1")
+        page = os.path.join(os.path.dirname(__file__), "../../../docs/man/cwctl.1")
         with open(page, encoding="utf-8") as text:
             page = re.sub(r"\\f.|\\|\"", "", text.read())
         for command in self.cwctl("complete commands").splitlines():

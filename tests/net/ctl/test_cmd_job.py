@@ -61,7 +61,8 @@ class Job(ctl_kit.Job):
         old = self.file("old", self.cwctl("job sign", self.file("v", 'job "batch" { id = 6001; version = 2 }'),
                                           "--cluster", "7"))
         self.refused(f"job create {old}", "version 2 or a later one is held", code=1)
-        with open(os.path.join(os.path.dirname(__file__), "..", "..", "..", "docs", "jobs.md"), encoding="utf-8") as page:
+        path = os.path.join(os.path.dirname(__file__), "..", "..", "..", "docs", "jobs.md")
+        with open(path, encoding="utf-8") as page:
             example = self.file("page", page.read().split("## Job files")[1].split("```")[1])
         self.refused(f"job sign {example} --cluster 7", "x,y,z only where the torus is known: --dims", code=2)
         self.refused(f"job sign {example} --cluster 7 --dims 3x3", "expected the torus as XxYxZ", code=2)

@@ -242,7 +242,8 @@ static void show_changes(const struct call *call, const struct rows *page, size_
 }
 
 /* Asks once behind the cursor, and sets it anew. *seen: changes. */
-static int watch_once(const struct call *call, const char *key, char cursor[static CURSOR], int64_t *seen)
+/* Shows what has changed, until `most` were seen. */
+static int watch_once(const struct call *call, const char *key, char cursor[static CURSOR], int64_t *seen, int64_t most)
 {
     char text[CURSOR + 16];
     struct rows page = {NULL, 0, 0};
@@ -259,8 +260,10 @@ static int watch_once(const struct call *call, const char *key, char cursor[stat
     int code = operate_last(call, r, key, &page);
     if (code == EXIT_FINE && page.count > 0) {
         snprintf(cursor, CURSOR, "%s", message_get_text(page.row[page.count - 1], "cursor", ""));
-        show_changes(call, &page, page.count - 1);
-        *seen += (int64_t)page.count - 1;
+        size_t count = page.count - 1;
+        count = most - *seen < (int64_t)count ? (size_t)(most - *seen) : count;
+        show_changes(call, &page, count);
+        *seen += (int64_t)count;
     }
     rows_clear(&page);
     return code;
@@ -270,10 +273,10 @@ int run_store_watch(struct call *call)
 {
     const struct arguments_given *most = call_given(call, "most");
     char cursor[CURSOR] = "";
-    int64_t seen = 0;
+    int64_t seen = 0, last = most != NULL ? most->number : INT64_MAX;
     int code = EXIT_FINE;
-    while (code == EXIT_FINE && *call->stop == 0 && (most == NULL || seen < most->number)) {
-        code = watch_once(call, call->arguments->word[2], cursor, &seen);
+    while (code == EXIT_FINE && *call->stop == 0 && seen < last) {
+        code = watch_once(call, call->arguments->word[2], cursor, &seen, last);
     }
     return code;
 }

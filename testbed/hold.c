@@ -30,7 +30,7 @@ int hold_root(const struct lab *lab)
 
 int hold_take(const struct lab *lab)
 {
-    return lock(lab->folder, LOCK_EX | LOCK_NB);
+    return lock(lab->folder, LOCK_EX); /* who only looks has it for a moment, too */
 }
 
 static bool is_held(const struct lab *lab)

@@ -14,7 +14,7 @@
  * Gives a descriptor, whose close() lets go; -errno.
  */
 CW_MUST_CHECK int hold_root(const struct lab *lab);
-/* Locks the lab's folder. Gives a descriptor; -EWOULDBLOCK: somebody has it; -errno. */
+/* Locks the lab's folder, which was made with the root held, so that nobody has it for long. A descriptor; -errno. */
 CW_MUST_CHECK int hold_take(const struct lab *lab);
 
 enum hold_state {

@@ -42,19 +42,13 @@ static bool is_told(const struct rows *rows, size_t count, size_t fell)
 
 static size_t put_fall(char *text, size_t used, const struct message *m, unsigned before)
 {
-    char ago[QUANTITY_TEXT + 8];
+    char ago[QUANTITY_TEXT];
     char often[40] = "once";
     int64_t times = message_get_integer(m, "times", 1);
     if (times > 1) {
         snprintf(often, sizeof often, "%lld times", (long long)times);
     }
-    int64_t ago_s = message_get_integer(m, "ago_s", 0);
-    if (ago_s > 0) {
-        quantity_span_format(CW_SEC(ago_s), ago);
-        memcpy(ago + strlen(ago), " ago", sizeof " ago");
-    } else {
-        memcpy(ago, "just now", sizeof "just now");
-    }
+    quantity_ago_format(CW_SEC(message_get_integer(m, "ago_s", 0)), ago);
     int length = snprintf(text + used, TEXT - used, "%s%s of %s to %s (%s, last %s)", before > 0 ? ", " : "",
                           finding_text(m, "link"), finding_text(m, "server"), finding_text(m, "expected"), often, ago);
     return used + (size_t)length < TEXT ? used + (size_t)length : TEXT - 1;

@@ -361,10 +361,10 @@ static void look_at_counters(struct doctor *d)
         char longest[QUANTITY_TEXT], ago[QUANTITY_TEXT];
         cw_span since = cw_time_since(host_now(d->s->host), h->turn_waited);
         quantity_span_format(CW_MS(cw_span_ms(h->turn_longest)), longest);
-        quantity_span_format(CW_SEC(since.ns / CW_NS_PER_SEC), ago);
+        quantity_ago_format(since, ago);
         doctor_say(d, since.ns > waited_lately.ns ? DOCTOR_NOTE : DOCTOR_WARNING, "waited", CW_LINK_SELF,
                    "since its start the daemon had no processor for up to %s in the middle of its work, the last time "
-                   "%s ago: longer than timers.hold less timers.dead",
+                   "%s: longer than timers.hold less timers.dead",
                    longest, ago);
         doctor_advise(d, "give it a processor: priority = realtime, or longer timers (docs/operating.md, \"Ending, "
                          "dying\")");

@@ -12,9 +12,8 @@
 enum {
     FLAPS_TOLD = 2,      /* times that a link went down lately and came back, from which on that is told */
     CARRIERS_WARNED = 4, /* from so many lost carriers on, nobody moves plugs any more */
-    AGO_TEXT = QUANTITY_TEXT + 8,
-    NAMES = 128,   /* bytes of six names of interfaces, or of "+x -x +y -y +z -z" */
-    FENCES = 1000, /* incarnations that one process uses up at most: another one begins with the time in us */
+    NAMES = 128,         /* bytes of six names of interfaces, or of "+x -x +y -y +z -z" */
+    FENCES = 1000,       /* incarnations that one process uses up at most: another one begins with the time in us */
 };
 
 static unsigned size_of(cw_links links)
@@ -135,15 +134,6 @@ bool doctor_rests(const struct doctor *d, cw_link link)
     return fell || still_lately(d, CW_NS(most + 2 * timers->dead.ns));
 }
 
-/* "3s ago", in whole seconds. */
-static void say_ago(const struct doctor *d, cw_time then, char out[static AGO_TEXT])
-{
-    int64_t seconds = cw_time_since(host_now(d->s->host), then).ns / CW_NS_PER_SEC;
-    char span[QUANTITY_TEXT];
-    quantity_span_format(CW_SEC(seconds), span);
-    snprintf(out, AGO_TEXT, seconds > 0 ? "%s ago" : "%.0sjust now", span);
-}
-
 static void tell_author(struct doctor *d, const struct host_hold *hold)
 {
     d->out->text(d->out->context, "service", hold->service);
@@ -153,9 +143,9 @@ static void tell_author(struct doctor *d, const struct host_hold *hold)
 
 static void tell_hold(struct doctor *d, const struct collapse *fall, const struct host_hold *hold, bool rest)
 {
-    char lasted[QUANTITY_TEXT], ago[AGO_TEXT];
+    char lasted[QUANTITY_TEXT], ago[QUANTITY_TEXT];
     quantity_span_format(CW_MS(cw_span_ms(hold->lasted)), lasted);
-    say_ago(d, hold->ended, ago);
+    quantity_ago_format(cw_time_since(host_now(d->s->host), hold->ended), ago);
     doctor_say(d, rest ? DOCTOR_GRAVE : DOCTOR_WARNING, "stalled", CW_LINK_SELF,
                "all %u links of this server%s went down at the same moment%s: not its cables, and not this machine: "
                "service %s held the thread for %s in %s, %s, and nothing else of the server ran meanwhile",
@@ -170,12 +160,12 @@ void doctor_hold(struct doctor *d)
 {
     const cw_server self = torus_id(host_torus(d->s->host), d->s->self);
     const struct host_hold *hold = holds_last(host_holds(d->s->host), self, instant(d));
-    char lasted[QUANTITY_TEXT], ago[AGO_TEXT];
+    char lasted[QUANTITY_TEXT], ago[QUANTITY_TEXT];
     if (d->held || hold == NULL || cw_time_since(host_now(d->s->host), hold->ended).ns > lately.ns) {
         return;
     }
     quantity_span_format(CW_MS(cw_span_ms(hold->lasted)), lasted);
-    say_ago(d, hold->ended, ago);
+    quantity_ago_format(cw_time_since(host_now(d->s->host), hold->ended), ago);
     doctor_say(d, DOCTOR_WARNING, "held", CW_LINK_SELF,
                "service %s held the thread for %s in %s, %s, and nothing else of the server ran meanwhile: "
                "neighbours count a server out after timers.dead",

@@ -20,8 +20,9 @@
  *  - A list reads each name of its page at some instant of its own between the call and the answer, as a get would: a
  *    name that has a value throughout is listed once, one that has none throughout is not. It is no picture of one
  *    instant, and never a part: when one shard cannot be read, it fails.
- *  - A value that was put with a ttl goes by itself, as if deleted: not before so long after it was acknowledged, and
- *    soon then, by the clock of the server that leads its shard; whoever comes to lead next begins to count anew.
+ *  - A value that was put with a ttl goes by itself, as if deleted: not before so long after its members had it, which
+ *    is before the answer comes, and soon then, by the clock of the server that leads its shard; whoever comes to lead
+ *    next begins to count anew.
  *  - Who watches is told of the last state of every name, in the order of versions: states that were overwritten before
  *    may be left out, none is told as the last one that is not. When the leader changes, all is told again.
  *  - A job sees its own names only.
@@ -166,14 +167,14 @@ typedef struct cw_store_api {
     int (*run)(cw_svc *store, const cw_store_request *request, cw_store_done done, void *arg);
     /*
      * Lists names; done() as of run(), one page. -EINVAL: a prefix or a name of more than 1,024 bytes, an `after` that
-     * does not begin with the prefix, a limit above 1,000; -ENOBUFS: 16 lists are under way at this server; the others
+     * does not begin with the prefix, a limit above 1,000; -ENOBUFS: 4 lists are under way at this server; the others
      * as of run(). A list without a {tag} asks each shard of the torus once, 48 for each server.
      */
     int (*list)(cw_svc *store, const cw_store_list *list, cw_store_list_done done, void *arg);
     /*
      * Waits for changes behind the cursor; done() as of run(), once for each call: a stream is a chain of calls, each
      * with the cursor of the one before. Without a cursor the values that are there are told at once. -EINVAL: no name,
-     * or a prefix without a whole {tag}; the others as of run().
+     * or a prefix without a whole {tag}; -ENOBUFS: 64 watches wait at this server; the others as of run().
      */
     int (*watch)(cw_svc *store, const cw_store_watch *watch, cw_store_watch_done done, void *arg);
 } cw_store_api;

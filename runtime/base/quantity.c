@@ -185,6 +185,16 @@ int quantity_span_format(cw_span span, char out[static QUANTITY_TEXT])
     return format_with_unit((uint64_t)(span.ns < 0 ? 0 : span.ns), span_units, up_to_seconds, out);
 }
 
+int quantity_ago_format(cw_span span, char out[static QUANTITY_TEXT])
+{
+    const char *end = " ago";
+    int64_t seconds = span.ns / CW_NS_PER_SEC;
+    int length = seconds > 0 ? quantity_span_format(CW_SEC(seconds), out) : 0;
+    end = seconds > 0 ? end : "just now";
+    memcpy(out + length, end, strlen(end) + 1);
+    return length + (int)strlen(end);
+}
+
 int quantity_rate_format(uint64_t bits_per_second, char out[static QUANTITY_TEXT])
 {
     return format_with_unit(bits_per_second, rate_units, 4, out);

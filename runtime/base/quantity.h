@@ -30,6 +30,8 @@ CW_MUST_CHECK int quantity_link(const char *text, size_t length, cw_link *out);
 /* The other way: text, ended by a NUL, that the functions above read as the same value. They give its length. */
 enum { QUANTITY_TEXT = 32 };
 int quantity_span_format(cw_span span, char out[static QUANTITY_TEXT]);
+/* For people only, in whole seconds: "3s ago", "just now". */
+int quantity_ago_format(cw_span span, char out[static QUANTITY_TEXT]);
 int quantity_rate_format(uint64_t bits_per_second, char out[static QUANTITY_TEXT]);
 int quantity_ppm_format(uint32_t ppm, char out[static QUANTITY_TEXT]);
 /* For people only, rounded: "2.1 %", "13 %" from 10 % on; "0 %" for nothing at all. */

@@ -231,6 +231,14 @@ static void answered(struct question *q, const struct store_answer *a, cw_server
     }
 }
 
+/* What has bytes to give has them. */
+static bool is_complete(const struct question *q, const struct store_answer *a)
+{
+    cw_store_op op = q->ask.order.op;
+    bool gives = op == CW_STORE_GET || op == STORE_OP_LIST || op == STORE_OP_WATCH;
+    return !gives || a->state != STORE_ANSWER_DONE || a->status != CW_STORE_OK || a->carries;
+}
+
 static void call_ended(cw_svc *svc, void *state, void *arg, int status, cw_packet *packet, const cw_rx *rx)
 {
     struct store *s = state;
@@ -243,7 +251,7 @@ static void call_ended(cw_svc *svc, void *state, void *arg, int status, cw_packe
         return; /* store_asker_close() ends it */
     }
     const uint8_t *bytes = status == 0 && packet != NULL ? cw_packet_data(packet, &size) : NULL;
-    if (bytes != NULL && store_answer_decode(bytes, size, &a)) {
+    if (bytes != NULL && store_answer_decode(bytes, size, &a) && is_complete(q, &a)) {
         answered(q, &a, rx->src_process);
         return;
     }
@@ -259,7 +267,11 @@ static void call_ended(cw_svc *svc, void *state, void *arg, int status, cw_packe
     q->moves = 0;
     q->strange = 0;
     q->ask.lead = true;
-    pause(q, CW_NS(0));
+    if (bytes != NULL) {
+        pause_some(q); /* who answers nonsense may do so at once, again and again */
+    } else {
+        pause(q, CW_NS(0));
+    }
 }
 
 /* 0: it is on its way; or why it is not. */
@@ -287,6 +299,19 @@ static int send(struct question *q, cw_server target, cw_span timeout)
     return 0;
 }
 
+/* How long an answer is waited for. A leader holds a watch no longer than its answer can come in time. */
+static cw_span patience_of(struct question *q, cw_span left)
+{
+    cw_span attempt = q->store->limits.attempt;
+    if (!is_watch(q)) {
+        return attempt;
+    }
+    int64_t most = (left.ns - attempt.ns) / CW_MS(1).ns;
+    most = most > 0 ? most : 0;
+    q->ask.order.ttl_ms = q->ask.order.ttl_ms < most ? q->ask.order.ttl_ms : (uint32_t)most;
+    return CW_NS(attempt.ns + CW_MS((int64_t)q->ask.order.ttl_ms).ns);
+}
+
 static void place(struct question *q);
 
 static void go(struct question *q)
@@ -309,7 +334,7 @@ static void go(struct question *q)
     }
     cw_server target = q->named != CW_SERVER_NONE && in_view(q, q->named) ? q->named : next_member(q);
     q->named = CW_SERVER_NONE;
-    cw_span patience = CW_NS(s->limits.attempt.ns + (is_watch(q) ? CW_MS((int64_t)q->ask.order.ttl_ms).ns : 0));
+    cw_span patience = patience_of(q, left);
     int rc = target != CW_SERVER_NONE ? send(q, target, left.ns < patience.ns ? left : patience) : -ENETUNREACH;
     if (rc == -EACCES) {
         finish_with(q, CW_STORE_DENIED);

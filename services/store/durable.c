@@ -222,6 +222,15 @@ static void on_opened(void *arg, enum journal_state state)
         }
         return;
     }
+    if (s->found_strange > 0) {
+        store_say(s, CW_LOG_ERROR,
+                  "the store's folder %s has %llu records that this release cannot read, so it is of a later one: its "
+                  "members on this server do not vote; start that release again",
+                  s->folder, (unsigned long long)s->found_strange);
+        s->health = s->of.id != 0 ? STORE_DEAD : STORE_WELL;
+        store_asker_class_known(s); /* what is asked for here goes on: other members have it */
+        return;
+    }
     store_say(s, CW_LOG_INFO, "the store's folder %s is open: %s", s->folder, journal_why(s->journal));
     if (s->of.id == 0) {
         if (s->question_count > 0) {

@@ -38,12 +38,17 @@ size_t store_found_shard(const struct store_shard *shard, uint8_t out[static STO
     return at + store_seal_encode(&shard->seal, out + at);
 }
 
-static void found_class(struct store *s, const uint8_t *bytes, size_t size)
+/* These give false for a record that they cannot read. */
+static bool found_class(struct store *s, const uint8_t *bytes, size_t size)
 {
     struct store_word w;
-    if (store_word_decode(bytes, size, &w) && w.of.disk && s->of.id == 0) {
+    if (!store_word_decode(bytes, size, &w)) {
+        return false;
+    }
+    if (w.of.disk && s->of.id == 0) {
         (void)!store_genesis_take(s, &w); /* without memory this server is of no class */
     }
+    return true;
 }
 
 static bool found_members(struct store *s, struct store_shard *shard, const uint8_t *bytes, size_t size)
@@ -78,18 +83,18 @@ static void found_shard(struct store *s, const uint8_t *bytes, size_t size)
 }
 
 /* Whoever accepted a register had promised its ballot. */
-static void found_register(struct store *s, const uint8_t *bytes, size_t size)
+static bool found_register(struct store *s, const uint8_t *bytes, size_t size)
 {
     struct store_register *r = store_register_decode(bytes, size);
     if (r == NULL) {
-        return;
+        return false;
     }
     struct store_name name = store_register_name(r);
     cw_key key = store_places_key(&name);
     struct store_shard *shard = store_shard_find(s, store_places_shard(&s->torus, &key));
     if (shard == NULL || shard->role == STORE_ROLE_LEFT) {
         free(r);
-        return;
+        return true;
     }
     store_members_unseal(shard, r->tag.ballot);
     struct store_acceptor *a = &shard->acceptor;
@@ -97,16 +102,24 @@ static void found_register(struct store *s, const uint8_t *bytes, size_t size)
     a->promised = store_ballot_compare(r->tag.ballot, a->promised) > 0 ? r->tag.ballot : a->promised;
     (void)!store_acceptor_adopt(a, r);
     store_count_registers(s, shard, before, registers);
+    return true;
 }
 
+/*
+ * The log's sums are right: what cannot be read is of a later release. A member that went on without it would have
+ * forgotten what it acknowledged, and vote (store rule 21): so it does not vote at all.
+ */
 void store_found(void *arg, uint8_t kind, const uint8_t *value, size_t size)
 {
     struct store *s = arg;
+    bool good = false;
     if (size > 1 && kind == STORE_FOUND_SHARD && value[0] <= STORE_FOUND_VERSION + 1) {
         found_shard(s, value, size);
+        good = true;
     } else if (size > 1 && kind != STORE_FOUND_SHARD && value[0] == STORE_FOUND_VERSION) {
-        (kind == STORE_FOUND_CLASS ? found_class : found_register)(s, value + 1, size - 1);
+        good = (kind == STORE_FOUND_CLASS ? found_class : found_register)(s, value + 1, size - 1);
     }
+    s->found_strange += !good;
 }
 
 /* Everything is in memory as well: what rots on the disk is written again. */

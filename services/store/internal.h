@@ -19,7 +19,8 @@
  *   peers.c      items to the other members, and their replies
  *   common.c     counts and words
  *   held/        wire.c  bytes;  verdict.c  what an operation makes of a register;  acceptor.c, table.c  what a member
- *                holds;  places.c  who is a member of what;  ballot.h
+ *                holds;  page.c  a shard's names, and its changes;  merge.c  one list of those of many shards;
+ *                places.c  who is a member of what;  ballot.h
  *
  * The last one knows no network and no time. docs/services/store.md has the rules, and one drawing of a put's way.
  */
@@ -37,7 +38,8 @@
 /* Bounds of one instance. */
 enum {
     STORE_QUESTIONS_MOST = 65536, /* asked at this server and not answered yet */
-    STORE_LISTINGS_MOST = 16,     /* of these, lists of names: each asks many questions */
+    STORE_LISTINGS_MOST = 4,      /* of these, lists of names: each asks many questions */
+    STORE_WATCHES_MOST = 64,      /* and watches, each of which holds a right to answer at a leader, of 256 */
     STORE_SERVING_MOST = 4096,    /* operations at this server as leader that are not answered yet */
     STORE_WATCHERS_MOST = 1024,   /* of these, waiting for changes */
     STORE_KEY_MOST = 64,          /* of these, waiting for one name's write */
@@ -179,6 +181,7 @@ struct store {
     cw_timer *hearing_timer;
     cw_time hearing_ends;
     uint64_t found_position; /* of the log when it was opened */
+    uint64_t found_strange;  /* records in it that this release cannot read */
     uint32_t segment;        /* options of the journal */
     uint64_t disk_max;
 
@@ -191,6 +194,7 @@ struct store {
     struct list questions;
     size_t question_count;
     unsigned listings; /* under way */
+    unsigned watches;  /* asked for here */
     size_t serving_count;
     size_t watchers; /* of these */
     struct store_hint hint[STORE_HINTS];

@@ -16,7 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ASKED_AT_ONCE = 128 };
+/*
+ * A question holds a right to answer at the server that is asked, and the NMU gives a server 256 of these: lists have
+ * 128 at most together. PIECE_NAMES: of one of many shards so many names are asked for at once.
+ */
+enum { ASKED_AT_ONCE = 128 / STORE_LISTINGS_MOST, PIECE_NAMES = 16 };
 
 struct listing {
     struct store *store;
@@ -103,6 +107,25 @@ static void gather(struct listing *l)
 
 static void go_on(struct listing *l);
 
+/* Are they names that were asked for, each of which is there? Whoever leads the shard may say anything. */
+static bool is_asked_for(const struct listing *l, uint32_t source, const cw_store_result *r)
+{
+    const struct store_order *o = &l->order;
+    struct store_named behind, n;
+    bool later = store_merge_behind(&l->merge, source, &behind);
+    if (!later) { /* the prefix, and the rest of the name behind which the list begins, are one behind the other */
+        behind.name = (struct store_name){.bytes = l->bytes, .length = o->name.length + o->value_length};
+    }
+    for (size_t at = 0; at < r->value_length;) {
+        if (!store_named_next(r->value, r->value_length, &at, &n) || n.length == STORE_NAMED_GONE ||
+            !store_name_begins(&n.name, o->name.bytes, o->name.length) ||
+            ((later || o->conditional) && store_name_compare(&n.name, &behind.name) <= 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void answered(void *arg, const cw_store_result *r)
 {
     struct piece *p = arg;
@@ -110,7 +133,9 @@ static void answered(void *arg, const cw_store_result *r)
     int rc = 0;
     l->asked--;
     if (l->status == CW_STORE_OK && r->status == CW_STORE_OK) {
-        rc = store_merge_give(&l->merge, p->source, r->value, r->value_length, r->flags == STORE_LIST_MORE);
+        rc = is_asked_for(l, p->source, r)
+                 ? store_merge_give(&l->merge, p->source, r->value, r->value_length, r->flags == STORE_LIST_MORE)
+                 : -EBADMSG;
     }
     free(p);
     if (rc < 0) {
@@ -235,6 +260,9 @@ int store_lister_do(struct store *s, const cw_store_list *r, cw_store_list_done 
     l->until = store_asker_until(s, r->timeout);
     keep_order(l, r);
     rc = open_merge(l);
+    if (rc == 0 && l->merge.sources > 1 && l->limit > PIECE_NAMES) {
+        l->order.most = PIECE_NAMES;
+    }
     l->entry = rc == 0 ? calloc(l->limit, sizeof *l->entry) : NULL;
     if (rc == 0 && l->entry == NULL) {
         rc = -ENOMEM;
@@ -278,6 +306,12 @@ static int ask_for_changes(struct watching *w)
     return store_asker_begin(s, &w->order, cw_time_add(w->until, CW_NS(2 * s->limits.attempt.ns)), told, w);
 }
 
+static bool is_watched(const struct watching *w, const struct store_name *name)
+{
+    const struct store_name *of = &w->order.name;
+    return w->order.conditional ? store_name_begins(name, of->bytes, of->length) : store_name_compare(name, of) == 0;
+}
+
 /* Reads an answer. Gives how many changes there are; -EBADMSG: it is none. */
 static int read_changes(struct watching *w, const cw_store_result *r, cw_store_change out[static CHANGES_MOST])
 {
@@ -287,7 +321,7 @@ static int read_changes(struct watching *w, const cw_store_result *r, cw_store_c
         return -EBADMSG;
     }
     for (size_t at = STORE_CURSOR_BYTES; at < r->value_length; count++) {
-        if (count == CHANGES_MOST || !store_named_next(r->value, r->value_length, &at, &n)) {
+        if (count == CHANGES_MOST || !store_named_next(r->value, r->value_length, &at, &n) || !is_watched(w, &n.name)) {
             return -EBADMSG;
         }
         bool gone = n.length == STORE_NAMED_GONE;
@@ -307,8 +341,12 @@ static void told(void *arg, const cw_store_result *r)
     cw_store_changes changes = {.size = sizeof changes, .status = r->status, .change = change};
     int count = r->status == CW_STORE_OK ? read_changes(w, r, change) : 0;
     bool waits = r->status == CW_STORE_OK && count == 0 && cw_time_before(cw_now(w->store->svc), w->until);
-    if (waits && ask_for_changes(w) == 0) {
+    int rc = waits ? ask_for_changes(w) : 0;
+    if (waits && rc == 0) {
         return;
+    }
+    if (rc < 0) {
+        changes.status = rc == -ESHUTDOWN ? CW_STORE_NO_ANSWER : CW_STORE_BUSY;
     }
     if (count < 0) {
         store_note(w->store, STORE_COUNT_MALFORMED);
@@ -316,6 +354,7 @@ static void told(void *arg, const cw_store_result *r)
     }
     changes.count = count > 0 ? (size_t)count : 0;
     changes.cursor = w->cursor;
+    w->store->watches--;
     w->done(w->arg, &changes);
     free(w);
 }
@@ -329,6 +368,9 @@ int store_watcher_do(struct store *s, const cw_store_watch *r, cw_store_watch_do
         r->name_length > CW_STORE_NAME_MAX || !store_asker_waits(r->timeout) ||
         (r->prefix && !store_places_prefix(&s->torus, &name, &shard))) {
         return -EINVAL;
+    }
+    if (s->watches >= STORE_WATCHES_MOST) {
+        return -ENOBUFS;
     }
     struct watching *w = calloc(1, sizeof *w + STORE_CURSOR_BYTES + r->name_length);
     if (w == NULL) {
@@ -348,6 +390,7 @@ int store_watcher_do(struct store *s, const cw_store_watch *r, cw_store_watch_do
         free(w);
         return rc;
     }
+    s->watches++;
     store_note(s, STORE_COUNT_WATCHES);
     return 0;
 }

@@ -284,7 +284,7 @@ void store_member_ask(struct store *s, const uint8_t *bytes, size_t size, const 
         store_serve_refuse(s, rx->call, STORE_ANSWER_STRANGE, CW_STORE_OK, CW_SERVER_NONE, 0);
         return;
     }
-    if (ask.order.name.length + ask.order.value_length > store_room(s)) {
+    if (!store_order_reads(&ask.order) && ask.order.name.length + ask.order.value_length > store_room(s)) {
         store_serve_refuse(s, rx->call, STORE_ANSWER_DONE, CW_STORE_TOO_LARGE, CW_SERVER_NONE, 0);
         return;
     }

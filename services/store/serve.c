@@ -303,9 +303,13 @@ static void go_watch(struct store_lead *lead, struct store_serving *o)
                                                       (struct store_cursor){lead->ballot, o->upto});
     if (o->page->count > 0 || !cw_time_before(cw_now(s->svc), o->ends)) {
         tell_changes(lead, o, to);
-    } else {
-        watch_on(lead, o);
+        return;
     }
+    if (o->upto < lead->n) { /* what is written already behind a write that is not over is told when that is */
+        uint64_t newest = store_page_newest(&lead->shard->acceptor.table, &o->order);
+        o->stirred = newest > o->stirred ? newest : o->stirred;
+    }
+    watch_on(lead, o);
 }
 
 static void go_watchers(struct store_lead *lead, struct list *woken)

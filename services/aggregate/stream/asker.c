@@ -491,8 +491,9 @@ int asker_read(struct stream *st, const void *owner, cw_request *r, int argc, co
                struct lead **out)
 {
     if (st->lead_count >= STREAM_LEADS || lead_count_of(st, owner) >= STREAM_LEADS_EACH) {
-        int most = st->lead_count >= STREAM_LEADS ? STREAM_LEADS : STREAM_LEADS_EACH;
-        return refuse_with(r, -EBUSY, "%d runs are under way from here; wait until one ends", most);
+        bool all = st->lead_count >= STREAM_LEADS;
+        return refuse_with(r, -EBUSY, "%d runs%s are under way from here; wait until one ends",
+                           all ? STREAM_LEADS : STREAM_LEADS_EACH, all ? "" : " of operators");
     }
     struct lead *l = lead_make(st);
     int rc = l == NULL ? -ENOMEM : read_words(st, r, argc, argv, true, l);

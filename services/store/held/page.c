@@ -208,3 +208,14 @@ struct store_cursor store_page_changes(struct store_page *p, const struct store_
     }
     return now;
 }
+
+uint64_t store_page_newest(const struct store_table *t, const struct store_order *o)
+{
+    uint64_t newest = 0;
+    for (unsigned i = 0; t->bucket != NULL && i < STORE_BUCKETS; i++) {
+        for (const struct store_register *r = t->bucket[i].first; r != NULL; r = r->next) {
+            newest = r->version > newest && store_page_watches(o, r) ? r->version : newest;
+        }
+    }
+    return newest;
+}

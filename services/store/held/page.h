@@ -52,6 +52,9 @@ bool store_page_watches(const struct store_order *o, const struct store_register
 struct store_cursor store_page_changes(struct store_page *p, const struct store_table *t, const struct store_order *o,
                                        struct store_cursor now);
 
+/* The highest version of what the order watches; 0: there is nothing. */
+uint64_t store_page_newest(const struct store_table *t, const struct store_order *o);
+
 /* The order of names: below 0, 0 or above 0 as a is before, is, or is behind b. Jobs do not count. */
 int store_name_compare(const struct store_name *a, const struct store_name *b);
 bool store_name_begins(const struct store_name *name, const uint8_t *prefix, size_t length);

@@ -7,9 +7,19 @@
 
 static cw_service table;
 static bool hushed[STORE_TOWN];
+static const struct store_answer *lie;
 
 static cw_verdict hear(cw_svc *s, void *state, cw_packet *p, const cw_rx *rx)
 {
+    struct store_ask ask;
+    size_t size;
+    const uint8_t *bytes = cw_packet_data(p, &size);
+    if (lie != NULL && store_ask_decode(bytes, size, &ask)) {
+        cw_packet *answer = cw_packet_new(s, store_answer_size(lie));
+        store_answer_encode(lie, cw_packet_data(answer, NULL));
+        ck_assert_int_eq(cw_reply(s, rx->call, 0, answer), 0);
+        return CW_DROP;
+    }
     return hushed[torus_id(&s->torus, s->self)] ? CW_DROP : store_service.on_packet(s, state, p, rx);
 }
 
@@ -29,6 +39,7 @@ static void pass(struct fake_net *net, cw_span span, const struct fake_result *r
 struct fake_net *store_town_open_with(const char *const *options)
 {
     memset(hushed, 0, sizeof hushed);
+    lie = NULL;
     table = store_service;
     table.on_packet = hear;
     struct fake_net *net = fake_net_open_with(&table, (cw_dims){3, 3, 1}, options);
@@ -105,6 +116,11 @@ struct store_register *store_town_register(struct fake_net *net, cw_server s, co
 {
     struct store_name n = name_of(name);
     return store_table_find(&store_town_shard(net, s, name)->acceptor.table, &n);
+}
+
+void store_town_lie(const struct store_answer *answer)
+{
+    lie = answer;
 }
 
 void store_town_hush(cw_server s, bool is)

@@ -187,6 +187,19 @@ START_TEST(shares)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(shares), SUITE_TEST(spans), SUITE_TEST(others), SUITE_TEST(shapes),
-                                          SUITE_TEST(there_and_back)};
+START_TEST(ago)
+{
+    char text[QUANTITY_TEXT];
+    ck_assert_int_eq(quantity_ago_format(CW_MS(999), text), 8);
+    ck_assert_str_eq(text, "just now");
+    ck_assert_int_eq(quantity_ago_format(CW_MS(3999), text), 6);
+    ck_assert_str_eq(text, "3s ago");
+    quantity_ago_format((cw_span){INT64_MAX}, text);
+    quantity_ago_format((cw_span){-1}, text);
+    ck_assert_str_eq(text, "just now");
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(ago),    SUITE_TEST(shares), SUITE_TEST(spans),
+                                          SUITE_TEST(others), SUITE_TEST(shapes), SUITE_TEST(there_and_back)};
 SUITE_MAIN("quantity", tests)

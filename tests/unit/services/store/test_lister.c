@@ -2,10 +2,12 @@
 #include "services/store/asker.h"
 
 #include "services/store/common.h"
+#include "services/store/held/page.h"
 #include "store_town.h"
 #include "suite.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { NAMES = 20 };
@@ -272,6 +274,70 @@ START_TEST(a_write_under_way_is_no_change_yet)
 }
 END_TEST
 
+/* Of a member that says what was not asked for nothing is told, and nothing of it is read where there is nothing. */
+START_TEST(members_that_lie)
+{
+    struct fake_net *net = store_town_open(3);
+    struct store_register *r = store_town_make("a", "one", (struct store_tag){{1, 1}, 1});
+    uint8_t names[64], gone[64];
+    size_t length = store_named_encode(r, names);
+    r->deleted = true;
+    ck_assert_uint_eq(store_named_encode(r, gone), length);
+    const struct store_answer without = {.state = STORE_ANSWER_DONE, .status = CW_STORE_OK, .length = 100};
+    const struct store_answer outside = {.state = STORE_ANSWER_DONE,
+                                         .status = CW_STORE_OK,
+                                         .carries = true,
+                                         .length = (uint32_t)length,
+                                         .value = names,
+                                         .flags = STORE_LIST_MORE};
+    struct store_answer deleted = outside, changed = outside;
+    uint8_t change[STORE_CURSOR_BYTES + sizeof names] = {0};
+    memcpy(change + STORE_CURSOR_BYTES, names, length);
+    changed.value = change;
+    changed.length = (uint32_t)(STORE_CURSOR_BYTES + length);
+    deleted.value = gone;
+    const struct store_answer *const lies[] = {&without, &outside, &deleted};
+    for (unsigned i = 0; i < 3; i++) {
+        store_town_lie(lies[i]);
+        list(net, i == 2 ? "a" : "abc", "", 0); /* each asked again and again, the first one until the time is over */
+        ck_assert_int_eq(status, CW_STORE_NO_ANSWER);
+        list(net, "a", "a", 0);
+        ck_assert_int_eq(status, CW_STORE_NO_ANSWER);
+    }
+    memset(&heard, 0, sizeof heard);
+    for (unsigned i = 0; i < 2; i++) {
+        store_town_lie(i == 0 ? &without : &changed);
+        watch(net, "abc", false);
+        fake_net_run(net, CW_SEC(12));
+        ck_assert_uint_eq(heard.times, 1);
+        ck_assert_int_eq(heard.status, CW_STORE_NO_ANSWER);
+        ck_assert_uint_eq(heard.count, 0);
+    }
+    store_town_lie(NULL);
+    ck_assert_uint_eq(store_town_of(net, 0)->watches, 0);
+    free(r);
+    store_town_close(net);
+}
+END_TEST
+
+/* Each waiting watch has a right to answer at a leader: no server has so many that its other questions have none. */
+START_TEST(so_many_watches_and_no_more)
+{
+    struct fake_net *net = store_town_open(3);
+    const cw_store_watch w = {CW_STORE_WATCH_INIT, .job = STORE_JOB, .name = "a", .name_length = 1};
+    memset(&heard, 0, sizeof heard);
+    store_town_must(net, 0, "put a one", CW_STORE_OK);
+    for (unsigned i = 0; i < STORE_WATCHES_MOST; i++) {
+        ck_assert_int_eq(store_watcher_do(store_town_of(net, 0), &w, on_changes, NULL), 0);
+    }
+    ck_assert_int_eq(store_watcher_do(store_town_of(net, 0), &w, on_changes, NULL), -ENOBUFS);
+    fake_net_run(net, CW_SEC(1));
+    ck_assert_uint_eq(heard.times, STORE_WATCHES_MOST);
+    ck_assert_int_eq(store_watcher_do(store_town_of(net, 0), &w, on_changes, NULL), 0);
+    store_town_close(net);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(pages_over_all_shards),
     SUITE_TEST(a_tag_asks_one_shard),
@@ -281,5 +347,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(changes_are_told_as_they_come),
     SUITE_TEST(another_leader_tells_all_again),
     SUITE_TEST(a_write_under_way_is_no_change_yet),
+    SUITE_TEST(members_that_lie),
+    SUITE_TEST(so_many_watches_and_no_more),
 };
 SUITE_MAIN("store lister", tests)

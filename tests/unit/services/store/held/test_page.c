@@ -146,6 +146,7 @@ START_TEST(changes)
     for (unsigned i = 0; i < 5; i++) {
         (void)put(names[i], i == 1);
     }
+    ck_assert_uint_eq(store_page_newest(&table, &o), 5); /* behind what may be told so far, which is 4 */
     struct store_page *p = store_page_new(ROOM);
     struct store_cursor to = store_page_changes(p, &table, &o, now);
     ck_assert_str_eq(text_of(p), "{t}c {t}b"); /* who begins is not told of what is gone */

@@ -5,6 +5,7 @@
  * are put at random servers.
  */
 #include "jobs_world.h"
+#include "sanitized.h"
 #include "suite.h"
 
 static struct jobs_world j;
@@ -162,7 +163,7 @@ static unsigned seeds(unsigned few)
 START_TEST(churn_small)
 {
     static const cw_dims dims[] = {{2, 2, 2}, {3, 2, 1}, {4, 1, 1}, {3, 3, 1}};
-    for (unsigned i = 0; i < seeds(8); i++) {
+    for (unsigned i = 0; i < seeds(SANITIZED ? 4 : 8); i++) {
         churn(dims[i % 4], 100 + i, 120);
     }
 }
@@ -170,7 +171,7 @@ END_TEST
 
 START_TEST(churn_27)
 {
-    for (unsigned i = 0; i < seeds(2); i++) {
+    for (unsigned i = 0; i < seeds(SANITIZED ? 1 : 2); i++) {
         churn((cw_dims){3, 3, 3}, 200 + i, 120);
     }
 }

@@ -143,7 +143,11 @@ bool port_service(struct port *p)
 {
     carrier_service(&p->carrier);
     for (unsigned lane = 0; lane < LANES; lane++) {
-        memcpy(p->header[lane] + 6, p->carrier.mac, sizeof p->carrier.mac);
+        uint8_t *source = p->header[lane] + 6;
+        /* Written when it changes only: a process that is forked meanwhile says goodbye with what it has copied. */
+        if (memcmp(source, p->carrier.mac, sizeof p->carrier.mac) != 0) {
+            memcpy(source, p->carrier.mac, sizeof p->carrier.mac);
+        }
     }
     if (p->carrier.index == 0 || p->carrier.generation == p->generation) {
         return false;

@@ -158,16 +158,14 @@ static const struct command table[] = {
      "  cwctl store delete greeting", "job if-version", 1, 1, NULL, NULL, NULL, run_store_delete},
     {"store list", "[PREFIX]", "the names in the store that begin so, in order",
      "Each with its version and length, read at some instant while the list was made, not all at one. Without PREFIX "
-     "all "
-     "names of the job. A PREFIX that begins with a whole {tag} asks one shard, any other all shards of the torus. "
+     "all names of the job. A PREFIX that begins with a whole {tag} asks one shard, any other all shards of the torus. "
      "--json: names also in base64. Exit codes as of store get; 0 also when there are none.",
      "  cwctl store list config/\n  cwctl store list '{user7}' --json | jq -r .name", "job after most", 0, 1, NULL,
      NULL, NULL, run_store_list},
     {"store watch", "KEY", "changes of a name in the store, as they come, until Ctrl-C",
      "First the value that is there, then each new version, or that it was deleted; what is overwritten at once may be "
      "left out. --prefix: of all names that begin so, with a whole {tag}. When another server comes to lead, all is "
-     "told "
-     "again. --most N: ends after so many. Exit codes as of store get.",
+     "told again. --most N: ends after so many. Exit codes as of store get.",
      "  cwctl store watch config\n  cwctl store watch '{user7}' --prefix --json", "job prefix most", 1, 1, NULL, NULL,
      NULL, run_store_watch},
     {"store status", "", "the store as this server knows it",

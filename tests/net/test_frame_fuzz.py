@@ -56,7 +56,7 @@ def opposite(link):
 
 
 def tap(interface):
-    raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_ALL))
+    raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)  # hears nothing until it is bound
     raw.bind((interface, ETH_ALL))
     raw.settimeout(0.02)
     return raw

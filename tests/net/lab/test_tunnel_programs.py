@@ -66,8 +66,8 @@ sys.stdout.write(f"{world.allreduce(rank)} {right}\n")
 ONTO_A_CABLE = r"""
 import random, select, socket, sys
 chance = random.Random(9)
-s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
-s.bind((sys.argv[1], 0))
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)  # hears nothing until it is bound: cw0 has packets of 64 KB
+s.bind((sys.argv[1], 3))
 sent = 0
 while sent < int(sys.argv[2]) and select.select([s], [], [], 5)[0]:
     frame, (_, _, kind, _, _) = s.recvfrom(10000)

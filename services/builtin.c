@@ -11,7 +11,7 @@
 #include "services/multicast/cast/head.h"
 #include "services/multicast/multicast.h"
 #include "services/ping/ping.h"
-#include "services/store/store.h"
+#include "services/store/entry/store.h"
 #include "services/table.h"
 #include "services/trace/trace.h"
 #include "services/transport/transport.h"

@@ -5,7 +5,6 @@
 #include "base/words.h"
 #include "services/reply/refuse.h"
 #include "services/reply/servers.h"
-#include "services/store/asker.h"
 #include "services/store/common.h"
 #include "services/store/disk/host.h"
 #include "services/store/disk/journal.h"
@@ -228,7 +227,7 @@ static void on_opened(void *arg, enum journal_state state)
                   "members on this server do not vote; start that release again",
                   s->folder, (unsigned long long)s->found_strange);
         s->health = s->of.id != 0 ? STORE_DEAD : STORE_WELL;
-        store_asker_class_known(s); /* what is asked for here goes on: other members have it */
+        s->class_known(s); /* what is asked for here goes on: other members have it */
         return;
     }
     store_say(s, CW_LOG_INFO, "the store's folder %s is open: %s", s->folder, journal_why(s->journal));
@@ -238,7 +237,7 @@ static void on_opened(void *arg, enum journal_state state)
         }
         return;
     }
-    store_asker_class_known(s);
+    s->class_known(s);
     store_hearing_begin(s);
 }
 

@@ -2,7 +2,6 @@
 #include "services/store/genesis.h"
 
 #include "services/reply/servers.h"
-#include "services/store/asker.h"
 #include "services/store/common.h"
 #include "services/store/durable.h"
 #include "services/store/hearing.h"
@@ -199,7 +198,7 @@ static int take_record(struct store *s, const struct store_word *w)
     if (rc == 0) {
         store_durable_class(s, w);
         s->offered = 0;
-        store_asker_class_known(s);
+        s->class_known(s);
     }
     return rc;
 }
@@ -261,7 +260,7 @@ static void learned(cw_svc *svc, void *state, void *arg, int status, cw_packet *
         }
     }
     if (s->of.id != 0 || s->learning == 0) {
-        store_asker_class_known(s);
+        s->class_known(s);
     }
 }
 
@@ -283,6 +282,6 @@ void store_genesis_learn(struct store *s)
         s->learning += there != s->self && store_genesis_send(s, there, &ask, &options, learned, NULL) == 0;
     }
     if (s->learning == 0) {
-        store_asker_class_known(s);
+        s->class_known(s);
     }
 }

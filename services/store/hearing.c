@@ -2,7 +2,6 @@
 #include "services/store/hearing.h"
 
 #include "services/reply/servers.h"
-#include "services/store/asker.h"
 #include "services/store/common.h"
 #include "services/store/disk/journal.h"
 #include "services/store/durable.h"
@@ -36,7 +35,7 @@ static void begin_to_vote(struct store *s)
     for (unsigned i = 0; i < s->shards; i++) {
         s->shard[i]->saved = s->shard[i]->acceptor.promised;
     }
-    store_asker_class_known(s);
+    s->class_known(s);
     store_warden_begin(s);
 }
 
@@ -50,7 +49,7 @@ static void roll_back(struct store *s, const struct store_peer *p)
     cw_timer_stop(s->svc, s->hearing_timer);
     s->hearing_timer = NULL;
     journal_give_up(s->journal);
-    store_asker_class_known(s);
+    s->class_known(s);
 }
 
 static void hear(struct store *s);

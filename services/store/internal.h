@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * internal.h - the state of one instance of the store, and a tour of its files. Only services/store includes it, and
- * tests. Each file has a header with what the others may call; arrows run down.
+ * internal.h - the state of one instance of the store, and a tour of its files. Only services/store and its folders
+ * include it, and tests. Each file has a header with what the others may call; arrows run down.
  *
- *   store.c      the service's table: packets and events go to the files below
- *   command.c    what operators ask
+ *   entry/       store.c  the service's table: packets and events go to the files below;  command.c  what operators
+ *                ask;  member.c  a member's answers to a leader, and to whoever takes it for one;  learner.c  those of
+ *                a newcomer
+ *   ask/         asker.c  the asker's side: which member a question goes to, how often, until when;  lister.c  a list
+ *                of names, asked of all shards
  *   making.c     an operator makes a class, on all servers
  *   genesis.c    what a server of a class is a member of; who knows of one
- *   asker.c      the asker's side: which member a question goes to, how often, until when
- *   lister.c     a list of names, asked of all shards
  *   durable.c    what waits for the disk; found.c  its records, and what is made of them at the next start;
  *   hearing.c    what others heard of a log that has just been read; disk/ is below these
- *   member.c     a member's answers to a leader, and to whoever takes it for one
  *   serve.c      the leader's side of an operation
+ *   warden.c     which members are gone for good, and who is to stand in their place;  change.c  until it does
  *   lead.c       a leadership of one shard, from its first PREPARE to its end
  *   compare.c    what a leader and another member hold differently
  *   writing.c    writes under way, until the members have them
  *   peers.c      items to the other members, and their replies
+ *   members.c    who the members are, and have sealed to be
  *   common.c     counts and words
  *   held/        wire.c  bytes;  verdict.c  what an operation makes of a register;  acceptor.c, table.c  what a member
  *                holds;  page.c  a shard's names, and its changes;  merge.c  one list of those of many shards;
@@ -32,8 +34,8 @@
 #include "services/store/held/acceptor.h"
 #include "services/store/held/mutant.h"
 #include "services/store/held/places.h"
+#include "services/store/held/ports.h"
 #include "services/store/held/wire.h"
-#include "services/store/store.h"
 
 /* Bounds of one instance. */
 enum {
@@ -191,6 +193,8 @@ struct store {
     unsigned learning;             /* servers that are being asked for the class */
     cw_time learned_last;          /* when they were asked */
 
+    /* It has come out whether there is a class: what was asked for here goes on, or ends. */
+    void (*class_known)(struct store *s);
     struct list questions;
     size_t question_count;
     unsigned listings; /* under way */

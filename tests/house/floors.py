@@ -15,6 +15,7 @@ AGGREGATE_STREAM, AGGREGATE_QUERY = "services/aggregate/stream", "services/aggre
 MEMCACHED, KVCACHE_DATA = "services/kvcache/memcached", "services/kvcache/data"
 TUNNEL, TUNNEL_PACKET = "services/tunnel", "services/tunnel/packet"
 STORE, STORE_DISK, STORE_HELD = "services/store", "services/store/disk", "services/store/held"
+STORE_ASK, STORE_ENTRY = "services/store/ask", "services/store/entry"
 CAST, GROUP, FILE = "services/multicast/cast", "services/multicast/group", "services/multicast/file"
 SCENARIO, CAPTURE, CONF, HOSTS = "scenario", "formats/capture", "formats/conf", "formats/hosts"
 SEAL, JOBFILE = "formats/seal", "formats/jobfile"
@@ -80,6 +81,8 @@ FOLDERS = (
     Folder(STORE_DISK, 4, STORE_DISK, (CONTRACTS, BASE, STORAGE), False),
     Folder(STORE_HELD, 4, STORE_HELD, GROUND, True),
     Folder(STORE, 4, STORE, (*GROUND, REPLY, STORE_DISK, STORE_HELD), False),
+    Folder(STORE_ASK, 4, STORE_ASK, (CONTRACTS, REPLY, STORE_HELD, STORE), False),
+    Folder(STORE_ENTRY, 4, STORE_ENTRY, (CONTRACTS, BASE, REPLY, STORE_DISK, STORE_HELD, STORE, STORE_ASK), False),
     Folder(MEMCACHED, 4, MEMCACHED, (CONTRACTS, BASE, KVCACHE), False),
     Folder(MULTICAST, 4, MULTICAST, (CONTRACTS, BASE, REPLY, CAST, GROUP, FILE), False),
     Folder(AGGREGATE_DENSE, 4, AGGREGATE_DENSE, (*GROUND, REPLY, TRANSPORT), False),
@@ -92,7 +95,7 @@ FOLDERS = (
            (CONTRACTS, BASE, REPLY, AGGREGATE_DENSE, AGGREGATE_ORDER, AGGREGATE_STREAM, AGGREGATE_QUERY), False),
     Folder(SERVICE_LIST, 4, SERVICE_LIST,
            (*GROUND, NMU, TRANSPORT, PING, BENCH, TRACE, INQUIRY, SERVICE_JOBS, KVCACHE, CAST, MULTICAST,
-            AGGREGATE, AGGREGATE_DENSE, TUNNEL_PACKET, TUNNEL, STORE),
+            AGGREGATE, AGGREGATE_DENSE, TUNNEL_PACKET, TUNNEL, STORE_ENTRY),
            False),
     Folder(SCENARIO, 4, SCENARIO, (*GROUND, SETTING, CORE, COMMANDLINE), False),
     Folder(SIMULATOR, 5, SIMULATOR, (*GROUND, STORAGE, WIRE, CORE, NMU, SCENARIO), False),

@@ -6,6 +6,7 @@
 #define KIT_STORE_TOWN_H
 
 #include "fake_net.h"
+#include "services/store/entry/store.h"
 #include "services/store/internal.h"
 #include "services/store/lead.h"
 

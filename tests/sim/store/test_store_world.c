@@ -16,6 +16,7 @@
 #include "sanitized.h"
 #include "seeds.h"
 #include "services/store/common.h"
+#include "services/store/entry/store.h"
 #include "simulator/faults.h"
 #include "simulator/world.h"
 #include "store_census.h"

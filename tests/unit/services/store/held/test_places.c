@@ -3,7 +3,7 @@
 
 #include "keyspace/key.h"
 #include "keyspace/owner.h"
-#include "services/store/store.h"
+#include "services/store/entry/store.h"
 #include "suite.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/store/held/wire.h"
 
+#include "services/store/entry/store.h"
 #include "services/store/held/places.h"
-#include "services/store/store.h"
 #include "suite.h"
 
 #include <string.h>

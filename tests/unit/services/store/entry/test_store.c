@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/store/store.h"
+#include "services/store/entry/store.h"
 
 #include "services/store/internal.h"
 #include "store_town.h"

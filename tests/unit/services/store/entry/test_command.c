@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/store/command.h"
+#include "services/store/entry/command.h"
 
 #include "store_town.h"
 #include "suite.h"

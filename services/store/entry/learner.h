@@ -4,8 +4,8 @@
  * others away from it until both hold the same. It has no vote, and what it holds is nothing that was accepted: so a
  * register may be replaced by an older one, and what the leader does not hold goes (store rule 14).
  */
-#ifndef SERVICES_STORE_LEARNER_H
-#define SERVICES_STORE_LEARNER_H
+#ifndef SERVICES_STORE_ENTRY_LEARNER_H
+#define SERVICES_STORE_ENTRY_LEARNER_H
 
 #include "services/store/internal.h"
 

@@ -5,7 +5,7 @@
  * shard has a name between those that are on it (store rule 34). And waiting for changes of names in one shard: the
  * leader is asked, and holds the question until there is one.
  */
-#include "services/store/asker.h"
+#include "services/store/ask/asker.h"
 
 #include "services/store/common.h"
 #include "services/store/held/merge.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* command.h - what operators ask in words: `cwctl store`, `cwctl service store` and the simulator alike. */
-#ifndef SERVICES_STORE_COMMAND_H
-#define SERVICES_STORE_COMMAND_H
+#ifndef SERVICES_STORE_ENTRY_COMMAND_H
+#define SERVICES_STORE_ENTRY_COMMAND_H
 
 #include "services/store/internal.h"
 

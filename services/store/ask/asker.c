@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/store/asker.h"
+#include "services/store/ask/asker.h"
 
 #include "services/reply/servers.h"
 #include "services/store/common.h"

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/store/store.h"
+#include "services/store/entry/store.h"
 
 #include "base/words.h"
 #include "services/reply/refuse.h"
-#include "services/store/asker.h"
-#include "services/store/command.h"
+#include "services/store/ask/asker.h"
 #include "services/store/common.h"
 #include "services/store/durable.h"
+#include "services/store/entry/command.h"
+#include "services/store/entry/member.h"
 #include "services/store/genesis.h"
 #include "services/store/lead.h"
-#include "services/store/member.h"
 #include "services/store/warden.h"
 
 #include <errno.h>
@@ -130,6 +130,7 @@ static int on_open(cw_svc *svc, void *state)
     s->instance = draw(svc);
     s->store_id = draw(svc);
     s->boot = s->store_id;
+    s->class_known = store_asker_class_known;
     list_init(&s->questions);
     for (unsigned i = 0; i < STORE_HINTS; i++) {
         s->hint[i].server = CW_SERVER_NONE;

@@ -4,8 +4,8 @@
  * that led the shard when an answer came last, else to the first one in view; it is sent on by answers, and by silence
  * to the next member. A write keeps its number over all attempts (store rules 23 to 25).
  */
-#ifndef SERVICES_STORE_ASKER_H
-#define SERVICES_STORE_ASKER_H
+#ifndef SERVICES_STORE_ASK_ASKER_H
+#define SERVICES_STORE_ASK_ASKER_H
 
 #include "services/store/internal.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/store/command.h"
+#include "services/store/entry/command.h"
 
 #include "base/base64.h"
 #include "base/text.h"
 #include "base/words.h"
 #include "services/reply/refuse.h"
 #include "services/reply/servers.h"
-#include "services/store/asker.h"
+#include "services/store/ask/asker.h"
 #include "services/store/common.h"
 #include "services/store/disk/journal.h"
 #include "services/store/durable.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/store/member.h"
+#include "services/store/entry/member.h"
 
 #include "services/store/common.h"
 #include "services/store/durable.h"
+#include "services/store/entry/learner.h"
 #include "services/store/hearing.h"
 #include "services/store/lead.h"
-#include "services/store/learner.h"
 #include "services/store/members.h"
 #include "services/store/serve.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/store/learner.h"
+#include "services/store/entry/learner.h"
 
 #include "base/bytes.h"
 #include "services/store/common.h"

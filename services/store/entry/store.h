@@ -3,8 +3,8 @@
  * store.h - the key-value store as a service: its number, its ports and its table. What other services call is
  * include/cubeway/store.h; what operators type is in command.c.
  */
-#ifndef SERVICES_STORE_STORE_H
-#define SERVICES_STORE_STORE_H
+#ifndef SERVICES_STORE_ENTRY_STORE_H
+#define SERVICES_STORE_ENTRY_STORE_H
 
 #include "cubeway/store.h"
 #include "services/store/held/ports.h"

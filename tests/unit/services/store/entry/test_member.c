@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/store/member.h"
+#include "services/store/entry/member.h"
 
 #include "services/reply/servers.h"
 #include "services/store/common.h"

@@ -3,8 +3,8 @@
  * member.h - what a member answers: to the leader of a shard (port 3), and to an asker (ports 1 and 2), whom it sends
  * on when it does not lead.
  */
-#ifndef SERVICES_STORE_MEMBER_H
-#define SERVICES_STORE_MEMBER_H
+#ifndef SERVICES_STORE_ENTRY_MEMBER_H
+#define SERVICES_STORE_ENTRY_MEMBER_H
 
 #include "services/store/internal.h"
 

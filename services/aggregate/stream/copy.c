@@ -5,6 +5,7 @@
  * part in the next broadcast; so nobody has more than one text in memory, and the slowest disk is waited for.
  */
 #include "services/aggregate/stream/internal.h"
+#include "services/aggregate/stream/lead.h"
 
 #include "base/bytes.h"
 

@@ -5,6 +5,7 @@
  * has the records of the same inputs as the one before, from others (aggregate rule 31).
  */
 #include "services/aggregate/stream/internal.h"
+#include "services/aggregate/stream/lead.h"
 #include "services/reply/refuse.h"
 
 #include <stdio.h>

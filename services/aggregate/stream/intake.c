@@ -5,6 +5,7 @@
 #include "services/aggregate/query/lines.h"
 #include "services/aggregate/query/tallies.h"
 #include "services/aggregate/stream/internal.h"
+#include "services/aggregate/stream/lead.h"
 #include "services/reply/refuse.h"
 #include "services/reply/servers.h"
 

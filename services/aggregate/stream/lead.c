@@ -5,7 +5,9 @@
  * these get their names. When somebody is lost on the way, and the run may go on without, all begin again: the next
  * round has the same contributors at all roots, and nothing of the one before.
  */
+#include "services/aggregate/stream/lead.h"
 #include "services/aggregate/stream/internal.h"
+#include "services/aggregate/stream/path.h"
 
 #include <errno.h>
 #include <stdlib.h>

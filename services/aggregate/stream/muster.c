@@ -4,6 +4,7 @@
  * says whether it can.
  */
 #include "services/aggregate/stream/internal.h"
+#include "services/aggregate/stream/lead.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* patron.c - runs that services of this server order: their words, the pieces of a result, and how they ended. */
 #include "services/aggregate/stream/internal.h"
+#include "services/aggregate/stream/lead.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -69,7 +70,7 @@ int stream_run(struct stream *st, const void *owner, const cw_run *run, cw_run_d
         return -EINVAL;
     }
     memcpy(words + 1, run->word, run->words * sizeof *words);
-    int rc = asker_read(st, owner, NULL, (int)run->words + 1, words, &l);
+    int rc = wording_read(st, owner, NULL, (int)run->words + 1, words, &l);
     if (rc < 0) {
         return rc;
     }

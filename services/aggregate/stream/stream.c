@@ -3,6 +3,7 @@
 
 #include "base/words.h"
 #include "services/aggregate/stream/internal.h"
+#include "services/aggregate/stream/lead.h"
 #include "services/reply/metrics.h"
 #include "services/reply/refuse.h"
 #include "services/reply/servers.h"
@@ -78,9 +79,9 @@ static void said(void *context, void *arg, int status)
     if (n.kind == LETTER_GRANT) {
         junction_told(st, &l, n.to, status);
     } else if (n.kind == LETTER_ANNOUNCE && c != NULL) {
-        collector_announced(c, n.attempt, n.to, status);
+        attempt_announced(c, n.attempt, n.to, status);
     } else if (n.kind == LETTER_PROBE && c != NULL) {
-        collector_probed(c, n.attempt, n.to, status);
+        attempt_probed(c, n.attempt, n.to, status);
     } else if (n.kind == LETTER_PROBE) {
         junction_answered(st, &n, status);
     }
@@ -168,7 +169,7 @@ static int take_void(struct stream *st, const struct letter *l)
 {
     struct collector *c = collector_of_run(st, &l->run);
     if (c != NULL) {
-        collector_void(c, l->attempt, -(int)l->status, l->who);
+        attempt_void(c, l->attempt, -(int)l->status, l->who);
     }
     return 0;
 }

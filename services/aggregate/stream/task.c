@@ -3,11 +3,9 @@
  * task.c - what a contributor does with its input: it is read, mapped and sorted by pieces of work (cw_offload()), one
  * after the other, and kept until the run has ended. So a new attempt needs nobody's memory but the contributor's.
  */
-#include "base/digest.h"
 #include "services/aggregate/query/tallies.h"
-#include "services/aggregate/sorted/mapper.h"
-#include "services/aggregate/sorted/spool.h"
-#include "services/aggregate/stream/internal.h"
+#include "services/aggregate/stream/lead.h"
+#include "services/aggregate/stream/task_parts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,56 +15,6 @@ enum {
     PIECE = 1 << 20,  /* bytes that are read and mapped by one piece of work */
     FED = 64 << 20,   /* so many bytes a feed is taken to have, unless there is less memory */
     NS_PER_BYTE = 10, /* what that takes, for the simulator's clock */
-};
-
-struct task {
-    struct list_node link; /* the first member */
-    struct stream *st;
-    struct run_name run;
-    struct wish wish;
-    cw_server of;    /* whose input it is: this server's, or that of one it stands in for */
-    uint64_t wanted; /* the digest that the input must have; 0: any */
-    struct digest digest;
-    struct transport_reply_to reply;
-    bool ready;           /* the input is sorted, and the lead was told */
-    bool away;            /* work has it: it is not freed before that has ended */
-    bool dropped;         /* it is freed when the last work has ended */
-    bool ended;           /* for the work: the input has */
-    bool fed;             /* the input is no file: programs of this server feed it */
-    bool orphan;          /* and that one is gone */
-    bool last;            /* for the work: its piece is the last one */
-    struct intake *feed;  /* NULL: nobody feeds it yet, or any more */
-    const uint8_t *bytes; /* its piece, for the work */
-    size_t bytes_length;
-    cw_time began;
-    unsigned sources;
-    int status; /* of the work */
-    cw_time asked;
-    struct spool_file *file;
-    uint64_t length, offset;
-    uint8_t *piece;
-    struct mapper mapper;
-    struct combine combine;
-    void *memory;
-    uint64_t memory_bytes;
-    struct batch batch;
-    struct shelf shelf;
-    uint64_t records;
-    struct summary_distinct *keys; /* NULL: nobody wants to know */
-    cw_timer *next;
-};
-
-struct source {
-    struct task *t;
-    struct shelf_reader *reader;
-    uint32_t partition, after_length;
-    void (*ready)(void *arg);
-    void *arg;
-    bool away, closed, last;
-    int status;
-    struct record_writer writer;
-    uint8_t after[RECORD_KEY_MOST];
-    uint8_t bytes[RECORD_BLOCK];
 };
 
 static struct task *task_at(struct list_node *n)
@@ -511,90 +459,4 @@ void task_close(struct stream *st)
         t->away = false;
         task_free(t);
     }
-}
-
-/* ---- Partitions of it -------------------------------------------------------------------------------------------- */
-
-struct source *source_open(struct task *t, uint32_t partition, cw_bytes after, void (*ready)(void *arg), void *arg)
-{
-    struct source *s = malloc(sizeof *s);
-    if (s == NULL) {
-        return NULL;
-    }
-    s->after_length = (uint32_t)after.length;
-    if (after.length > 0) {
-        memcpy(s->after, after.bytes, after.length);
-    }
-    s->t = t;
-    s->reader = NULL;
-    s->partition = partition;
-    s->ready = ready;
-    s->arg = arg;
-    s->away = s->closed = s->last = false;
-    s->status = 0;
-    t->sources++;
-    return s;
-}
-
-static void source_free(struct source *s)
-{
-    struct task *t = s->t;
-    shelf_reader_close(s->reader);
-    t->sources--;
-    if (t->dropped) {
-        task_drop(t);
-    }
-    free(s);
-}
-
-void source_close(struct source *s)
-{
-    s->closed = true;
-    if (!s->away || s->t->st->closing) { /* when the service closes, its work has ended */
-        source_free(s);
-    }
-}
-
-/* Work. */
-static void read_block(void *arg)
-{
-    struct source *s = arg;
-    cw_bytes key, after = {s->after, s->after_length};
-    const cw_bytes *from = after.length > 0 ? &after : NULL;
-    s->status = s->reader != NULL ? 0 : shelf_reader_open(&s->t->shelf, s->partition, from, &s->reader);
-    record_writer_init(&s->writer, s->bytes, sizeof s->bytes);
-    s->status = s->status < 0 ? s->status : shelf_reader_next(s->reader, &s->writer, &key);
-    s->last = s->status == 0;
-}
-
-static void block_read(cw_svc *svc, void *state, void *arg)
-{
-    struct source *s = arg;
-    (void)svc;
-    (void)state;
-    s->away = false;
-    if (s->closed) {
-        source_free(s);
-    } else {
-        s->ready(s->arg);
-    }
-}
-
-int source_next(struct source *s)
-{
-    if (s->t->shelf.runs == 0) { /* all of it is in memory */
-        read_block(s);
-        return 1;
-    }
-    int rc = cw_offload(s->t->st->s, read_block, block_read, s, CW_NS(RECORD_BLOCK));
-    s->away = rc == 0;
-    return rc;
-}
-
-int source_block(const struct source *s, const uint8_t **bytes, size_t *size, bool *last)
-{
-    *bytes = s->bytes;
-    *size = s->writer.used;
-    *last = s->last;
-    return s->status < 0 ? s->status : 0;
 }

@@ -64,23 +64,6 @@ START_TEST(a_contributor_dies)
 }
 END_TEST
 
-START_TEST(one_on_the_way_dies)
-{
-    bool again = false;
-    for (int us = 100; us < 1500; us += 60) {
-        struct fake_net *net;
-        cw_server gone = us / 60 % 2 == 0 ? 2 : 5; /* 0,2,0 and 1,2,0: neighbours of 2,2,0 */
-        const struct fake_result *r = lose_at(&net, gone, us, "", "of=2,2,0 of=1,1,0");
-        ck_assert_int_eq(r->rc, 0);
-        ck_assert_int_eq(fake_int(r, 0, "counted"), 2);
-        ck_assert(stream_town_right(0, LINES, 1u << 8 | 1u << 4));
-        again = again || fake_int(r, 0, "attempts") > 1;
-        stream_town_close(net);
-    }
-    ck_assert(again);
-}
-END_TEST
-
 /* Forty keys, each with so many values of each server: its records are in several blocks. */
 enum { KEYS = 40, VALUES = 150, PARTITIONS = 2, EACH = 4096 /* bytes of a block, where there is little */ };
 enum { ROUNDS = SANITIZED ? 6 : 12 };
@@ -209,21 +192,6 @@ START_TEST(the_root_or_the_desk_dies)
 }
 END_TEST
 
-START_TEST(loses_packets)
-{
-    struct fake_net *net = stream_town_open(NULL);
-    stream_town_fill(LINES);
-    net->lose = 50;
-    const struct fake_result *r = stream_town_ask(net, 1, "run map=kv from=in to=0,0,0:out");
-    ck_assert_int_eq(r->rc, 0);
-    ck_assert(stream_town_right(0, LINES, ALL));
-    net->lose = 0;
-    fake_net_run(net, CW_SEC(3));
-    stream_town_close(net);
-}
-END_TEST
-
-static const struct suite_test tests[] = {SUITE_TEST(without_a_contributor),     SUITE_TEST(a_contributor_dies),
-                                          SUITE_TEST(one_on_the_way_dies),       SUITE_TEST(goes_on_where_it_was),
-                                          SUITE_TEST(the_root_or_the_desk_dies), SUITE_TEST(loses_packets)};
+static const struct suite_test tests[] = {SUITE_TEST(without_a_contributor), SUITE_TEST(a_contributor_dies),
+                                          SUITE_TEST(goes_on_where_it_was), SUITE_TEST(the_root_or_the_desk_dies)};
 SUITE_MAIN("collector", tests)

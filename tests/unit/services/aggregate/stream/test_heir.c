@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sanitized.h"
+#include "services/aggregate/stream/lead.h"
 #include "stream_town.h"
 #include "suite.h"
 

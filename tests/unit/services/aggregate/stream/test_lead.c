@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/base64.h"
 #include "sanitized.h"
+#include "services/aggregate/stream/lead.h"
 #include "stream_town.h"
 #include "suite.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_patron.c - services feed a run, order it, and take its result; and close in the middle. */
+#include "services/aggregate/stream/lead.h"
 #include "stream_town.h"
 #include "suite.h"
 

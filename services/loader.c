@@ -6,13 +6,14 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH_SHOWN = 100, SPELLED = 2 * 32 + 1 };
+enum { PATH_SHOWN = 100, SPELLED = 2 * 32 + 1, PARTS_MOST = 64 };
 
 /* Shows the end of a long path, so that there is room for the sentence. */
 static int wrong(int rc, char why[static TABLE_WHY_BYTES], const char *path, const char *what)
@@ -53,6 +54,39 @@ static void spell(const struct stat *st, char out[static SPELLED])
     out[SPELLED - 1] = '\0';
 }
 
+/*
+ * Of a file that ends before its parts do, as one whose copying was broken off, dlopen() maps what is not there, and
+ * the daemon dies at the first touch. Gives where the parts end; 0: that is none of our business, dlopen() says what is
+ * wrong.
+ */
+static uint64_t end_of_parts(const char *path)
+{
+    ElfW(Ehdr) head;
+    ElfW(Phdr) part[PARTS_MOST];
+    uint64_t end = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        return 0;
+    }
+    if (pread(fd, &head, sizeof head, 0) != (ssize_t)sizeof head || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
+        head.e_phentsize != sizeof *part || head.e_phnum > PARTS_MOST) {
+        close(fd);
+        return 0;
+    }
+    size_t bytes = head.e_phnum * sizeof *part;
+    if (pread(fd, part, bytes, (off_t)head.e_phoff) != (ssize_t)bytes) {
+        end = head.e_phoff + bytes;
+        bytes = 0;
+    }
+    for (size_t i = 0; i < bytes / sizeof *part; i++) {
+        uint64_t last = 0;
+        bool loaded = part[i].p_type == PT_LOAD && !__builtin_add_overflow(part[i].p_offset, part[i].p_filesz, &last);
+        end = loaded && last > end ? last : end;
+    }
+    close(fd);
+    return end;
+}
+
 int loader_open(const char *path, struct loader_module *out, char why[static TABLE_WHY_BYTES])
 {
     char name[4096], spelled[SPELLED];
@@ -61,6 +95,9 @@ int loader_open(const char *path, struct loader_module *out, char why[static TAB
     if (access(path, R_OK) < 0 || stat(path, &st) < 0) {
         int rc = -errno;
         return wrong(rc, why, path, strerror(-rc));
+    }
+    if (end_of_parts(path) > (uint64_t)st.st_size) {
+        return wrong(-ENOEXEC, why, path, "it is cut short: it ends before its parts do; build or copy it again");
     }
     spell(&st, spelled);
     /* A bare name would be looked for along the library path. */

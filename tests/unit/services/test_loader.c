@@ -112,6 +112,20 @@ START_TEST(files_that_are_no_modules)
 }
 END_TEST
 
+/* A copy that was broken off: the daemon says so, and does not die of it. */
+START_TEST(a_file_that_is_cut_short)
+{
+    static const unsigned bytes[] = {40, 100, 700, 2000};
+    for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
+        char command[900];
+        snprintf(command, sizeof command, "cd '%s' && head -c %u none.so > cut.so", MODULES, bytes[i]);
+        ck_assert_int_eq(system(command), 0);
+        ck_assert_int_eq(load("cut.so"), -ENOEXEC);
+        ck_assert_msg(i == 0 || strstr(why, "it is cut short") != NULL, "%u: %s", bytes[i], why);
+    }
+}
+END_TEST
+
 START_TEST(modules_that_are_no_services)
 {
     refused("no_entry.so", -ENOEXEC, "does not export cw_service_entry");
@@ -145,6 +159,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(a_file_that_took_the_place_of_another),
     SUITE_TEST(twice),
     SUITE_TEST(files_that_are_no_modules),
+    SUITE_TEST(a_file_that_is_cut_short),
     SUITE_TEST(modules_that_are_no_services),
     SUITE_TEST(services_for_another_server),
     SUITE_TEST(services_that_are_unsound),

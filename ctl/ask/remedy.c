@@ -229,7 +229,8 @@ static bool undo(struct message *m, const char *option, bool one_process)
     } else if (strcmp(cause, "interface-down") == 0) {
         snprintf(text, sizeof text, "cwlab link %s%s %s up", option, message_get_text(m, "server", ""),
                  message_get_text(m, "link", ""));
-    } else if (strcmp(cause, "no-majority") == 0 && message_get_text(m, "start", NULL) != NULL) {
+    } else if ((strcmp(cause, "no-majority") == 0 || strcmp(cause, "cut-off") == 0) &&
+               message_get_text(m, "start", NULL) != NULL) {
         put_restores(message_get_text(m, "start", ""), option, one_process, text);
     } else if (strcmp(cause, "no-carrier") == 0 && one_process) {
         snprintf(text, sizeof text, "cwlab ctl %s%s mend %s", option, message_get_text(m, "server", ""),

@@ -2,6 +2,7 @@
 #include "ctl/diagnosis/diagnosis.h"
 
 #include "ctl/diagnosis/asked.h"
+#include "ctl/diagnosis/cut_off.h"
 #include "ctl/diagnosis/falls.h"
 #include "ctl/diagnosis/finding.h"
 #include "ctl/diagnosis/machine.h"
@@ -485,24 +486,6 @@ static void join_copies(struct rows *rows)
     }
 }
 
-/* Every server of the part that is in view says the same. */
-static void join_majority(struct rows *rows)
-{
-    struct message *first = NULL;
-    for (size_t i = 0; i < rows->count; i++) {
-        struct message *m = rows->row[i];
-        if (m == NULL || !finding_is(m, "cause", "no-majority")) {
-            continue;
-        }
-        if (first != NULL) {
-            findings_drop(rows, i);
-        } else {
-            first = m;
-            message_text(m, "server", "");
-        }
-    }
-}
-
 /* ---- All --------------------------------------------------------------------------------------------------------- */
 
 static int compare(const void *a, const void *b)
@@ -535,6 +518,7 @@ void diagnose(struct rows *rows)
     findings_close_ranks(rows);
     sort(rows); /* answers come in any order */
     diagnose_majority(rows, answered);
+    diagnose_cut_off(rows, answered);
     join_misnamed(rows);
     join_exchanged(rows);
     drop_explained(rows);
@@ -543,7 +527,6 @@ void diagnose(struct rows *rows)
     join_by_far(rows);
     join_by_near(rows);
     join_many(rows);
-    join_majority(rows);
     join_copies(rows);
     findings_close_ranks(rows);
     if (missing != NULL) {

@@ -102,8 +102,8 @@ static void look(struct rows *rows, struct message *m, const char *answered)
     tell_lost(m, &alive, &away, &start);
 }
 
-/* All servers of a part say so: one is enough, and of several parts the first of the largest one. */
-static void keep_one(struct rows *rows, const char *cause)
+/* All servers of a part say so: one is enough, and of several parts the first of the largest one. NULL: nobody does. */
+static struct message *keep_one(struct rows *rows, const char *cause)
 {
     size_t kept = rows->count;
     for (size_t i = 0; i < rows->count; i++) {
@@ -119,6 +119,7 @@ static void keep_one(struct rows *rows, const char *cause)
             findings_drop(rows, worse);
         }
     }
+    return kept < rows->count ? rows->row[kept] : NULL;
 }
 
 void diagnose_majority(struct rows *rows, const char *answered)
@@ -129,6 +130,9 @@ void diagnose_majority(struct rows *rows, const char *answered)
             look(rows, rows->row[i], answered);
         }
     }
-    keep_one(rows, "unsettled");
-    keep_one(rows, "no-majority");
+    (void)keep_one(rows, "unsettled");
+    struct message *lost = keep_one(rows, "no-majority");
+    if (lost != NULL) {
+        message_text(lost, "server", ""); /* it is about the cluster */
+    }
 }

@@ -12,8 +12,9 @@
  * Looks at the findings no-majority, whose fields are `members` and `torus` (numbers), `left`, `away`, `near` and
  * `start` (names with spaces between). Servers that live need not be started: those that have answered, and those that
  * others hear. Where there is a majority with those of them that are `near`, which have a neighbour in view, views have
- * not settled: the finding is "unsettled" then, and a warning. Of several parts the largest one tells.
- * answered: names with spaces between; NULL: does nothing.
+ * not settled: the finding is "unsettled" then, and a warning. Of several parts the largest one tells, once, and of no
+ * server by itself.
+ * answered: names with spaces between; NULL: what one server says is kept as it is.
  */
 void diagnose_majority(struct rows *rows, const char *answered);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOTE = 4, WARNING = 3, TEXT = 900, VERSIONS = 8, SERVERS_NAMED = 6 };
+enum { NOTE = 4, WARNING = 3, TEXT = 900, VERSIONS = 8, SERVERS_NAMED = 6, WEIGHT = 10, SHARE = 64 };
 
 static bool is_part(const struct message *m, const char *part)
 {
@@ -18,10 +18,21 @@ static bool same(const struct message *a, const struct message *b, const char *n
     return strcmp(finding_text(a, name), finding_text(b, name)) == 0;
 }
 
-/* One module of a server is also one of another: the same service, build and options. */
+static int64_t weight_of(const struct message *m)
+{
+    return message_get_integer(m, "weight", WEIGHT); /* daemons before 0.2 do not say it */
+}
+
+static bool is_background(const struct message *m)
+{
+    return strcmp(finding_text(m, "class"), "background") == 0;
+}
+
+/* One module of a server is also one of another: the same service, build, options, and share of the links. */
 static bool is_alike(const struct message *a, const struct message *b)
 {
-    return same(a, b, "service") && same(a, b, "build") && same(a, b, "options");
+    return same(a, b, "service") && same(a, b, "build") && same(a, b, "options") && weight_of(a) == weight_of(b) &&
+           is_background(a) == is_background(b);
 }
 
 /* How the service runs on most servers: a row of one of them, and how many there are; NULL: half run it, or fewer. */
@@ -74,12 +85,38 @@ static void put_options(const char *options, char *out, size_t room)
     }
 }
 
+/* " --weight 20 --background": what is not so by itself */
+static const char *put_share(const struct message *as, char out[static SHARE])
+{
+    char weight[SHARE / 2] = "";
+    if (weight_of(as) != WEIGHT) {
+        snprintf(weight, sizeof weight, " --weight %u", (unsigned)weight_of(as));
+    }
+    snprintf(out, SHARE, "%s%s", weight, is_background(as) ? " --background" : "");
+    return out;
+}
+
+static void tell_share(const char *server, const struct message *own, const struct message *as, size_t most,
+                       size_t servers, char text[static TEXT], char action[static TEXT])
+{
+    const char *service = finding_text(as, "service");
+    snprintf(text, TEXT, "service %s on %s has weight %u%s, and weight %u%s on %zu of %zu servers", service, server,
+             (unsigned)weight_of(own), is_background(own) ? " in the background" : "", (unsigned)weight_of(as),
+             is_background(as) ? " in the background" : "", most, servers);
+    if (is_background(own) && !is_background(as)) {
+        snprintf(action, TEXT, "on %s: cwctl services unload %s; the doctor then says how to load it", server, service);
+    } else {
+        snprintf(action, TEXT, "on %s: cwctl services weight %s %u%s", server, service, (unsigned)weight_of(as),
+                 is_background(as) ? " --background" : "");
+    }
+}
+
 /* *own NULL: the service does not run there. */
 static void tell(struct rows *rows, const char *server, const struct message *own, const struct message *as,
                  size_t most, size_t servers)
 {
     struct message *m = message_open();
-    char text[TEXT], action[TEXT], options[TEXT / 2];
+    char text[TEXT], action[TEXT], options[TEXT / 2], share[SHARE];
     const char *service = finding_text(as, "service"), *file = finding_text(as, "file");
     if (m == NULL) {
         return;
@@ -89,11 +126,14 @@ static void tell(struct rows *rows, const char *server, const struct message *ow
         snprintf(text, sizeof text,
                  "service %s does not run on %s, and runs on %zu of %zu servers: what is sent to it there is dropped",
                  service, server, most, servers);
-        snprintf(action, sizeof action, "on %s: cwctl services load %s%s", server, file, options);
+        snprintf(action, sizeof action, "on %s: cwctl services load %s%s%s", server, file, put_share(as, share),
+                 options);
     } else if (!same(own, as, "build")) {
         snprintf(text, sizeof text, "service %s on %s is build %s, and build %s on %zu of %zu servers", service, server,
                  finding_text(own, "build"), finding_text(as, "build"), most, servers);
         snprintf(action, sizeof action, "on %s: cwctl services reload %s", server, file);
+    } else if (same(own, as, "options")) {
+        tell_share(server, own, as, most, servers, text, action);
     } else {
         snprintf(text, sizeof text,
                  "service %s on %s runs with other options (%.200s) than on %zu of %zu servers (%.200s)", service,

@@ -22,6 +22,7 @@ enum {
     REFUSED_FEW = 100,      /* frames that it refused here and there: fewer are nobody's business, */
     REFUSED_PERCENT = 1,    /* and so is a smaller share of all */
     LOSS_HELLOS = 1000,     /* of which a share of loss is told (linkstate/loss.h) */
+    SILENT_TEXT = CW_LINK_COUNT * TORUS_TEXT,
 };
 static const cw_span waited_lately = CW_SEC(60); /* a processor that was missing longer ago is no more than a note */
 static const cw_span lately = CW_SEC(10);        /* frames of another wire version that are older say nothing of now */
@@ -149,18 +150,39 @@ static bool look_at_version(struct doctor *d, cw_link link, const struct ls_link
     return true;
 }
 
+/* Its neighbours over these links, each once: "0,0,1 0,1,0". */
+static void name_silent(const struct doctor *d, char out[static SILENT_TEXT])
+{
+    const struct torus *t = host_torus(d->s->host);
+    out[0] = '\0';
+    for (cw_links links = d->silent; links != 0; links &= links - 1) {
+        unsigned link = (unsigned)__builtin_ctz(links);
+        char far[TORUS_TEXT];
+        size_t used = strlen(out);
+        bool came = false;
+        for (unsigned before = 0; before < link; before++) {
+            came = came || (d->silent & cw_links_of((cw_link)before) &&
+                            torus_id(t, d->info[before].expected) == torus_id(t, d->info[link].expected));
+        }
+        torus_format(d->info[link].expected, far);
+        if (!came) {
+            snprintf(out + used, SILENT_TEXT - used, "%s%s", used > 0 ? " " : "", far);
+        }
+    }
+}
+
 static void tell_cut_off(struct doctor *d)
 {
-    unsigned silent = (unsigned)__builtin_popcount(d->silent);
-    if (silent == 0) {
+    char names[SILENT_TEXT], far[TORUS_TEXT];
+    if (d->silent == 0) {
         return;
     }
-    doctor_say(
-        d, DOCTOR_GRAVE, "cut-off", CW_LINK_SELF,
-        "this server reaches no other one, and hears nothing over %u of its links: it stood still a moment ago, or "
-        "its cables are out, or its neighbours are down",
-        silent);
-    char far[TORUS_TEXT];
+    name_silent(d, names);
+    doctor_say(d, DOCTOR_GRAVE, "cut-off", CW_LINK_SELF,
+               "this server reaches no other one, and hears nothing from %s: it stood still a moment ago, or its "
+               "cables are out, or its neighbours are down",
+               names);
+    d->out->text(d->out->context, "silent", names);
     torus_format(d->info[__builtin_ctz(d->silent)].expected, far);
     doctor_advise(d, "on %s: cwctl doctor --all; here again in some seconds", far);
 }
@@ -482,6 +504,8 @@ static void tell_services(const struct host *h, const struct rows_reader *out, c
         out->text(out->context, "build", service->build);
         out->text(out->context, "file", service->file);
         out->text(out->context, "options", host_service_options(service, options, sizeof options));
+        out->integer(out->context, "weight", service->policy.weight);
+        out->text(out->context, "class", service->policy.background ? "background" : "");
         out->row(out->context);
     }
 }

@@ -77,6 +77,29 @@ START_TEST(one_that_differs)
 }
 END_TEST
 
+/* The share of the links is part of how a service runs. */
+START_TEST(one_with_another_share)
+{
+    begin("aa", "a=b");
+    for (size_t i = 0; i < rows.count; i++) {
+        message_integer(rows.row[i], "weight", 20);
+        message_text(rows.row[i], "class", "background");
+    }
+    expect("service lock does not run on 3,0,0, and runs on 3 of 4 servers: what is sent to it there is dropped",
+           "on 3,0,0: cwctl services load /b/lock.so --weight 20 --background --option a=b");
+    begin("aa", "");
+    runs("3,0,0", "aa", "");
+    message_integer(rows.row[rows.count - 1], "weight", 7);
+    expect("service lock on 3,0,0 has weight 7, and weight 10 on 3 of 4 servers",
+           "on 3,0,0: cwctl services weight lock 10");
+    begin("aa", "");
+    runs("3,0,0", "aa", "");
+    message_text(rows.row[rows.count - 1], "class", "background");
+    expect("service lock on 3,0,0 has weight 10 in the background, and weight 10 on 3 of 4 servers",
+           "on 3,0,0: cwctl services unload lock; the doctor then says how to load it");
+}
+END_TEST
+
 START_TEST(all_alike_or_few)
 {
     begin("aa", "");
@@ -97,6 +120,7 @@ END_TEST
 static const struct suite_test tests[] = {
     SUITE_TEST(one_that_lacks_it),
     SUITE_TEST(one_that_differs),
+    SUITE_TEST(one_with_another_share),
     SUITE_TEST(all_alike_or_few),
 };
 SUITE_MAIN("diagnosis_services", tests)

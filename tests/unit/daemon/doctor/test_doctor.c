@@ -111,7 +111,8 @@ START_TEST(a_server_that_reaches_nobody)
     }
     ck_assert_uint_eq(look(h, 0), 1);
     ck_assert_ptr_nonnull(rows_said_find(&said, "severity=1 cause=cut-off text=this server reaches no other one, and "
-                                                "hears nothing over 2 of its links"));
+                                                "hears nothing from 1,0,0 2,0,0: it stood still"));
+    ck_assert_ptr_nonnull(rows_said_find(&said, "silent=1,0,0 2,0,0"));
     host_close(h);
 }
 END_TEST

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * job_number.h - the option --job of commands whose service takes the number of a job: people write its name.
+ */
+#ifndef CTL_ASK_JOB_NUMBER_H
+#define CTL_ASK_JOB_NUMBER_H
+
+#include "ctl/ask/call.h"
+
+/*
+ * Adds "job=N" to the request, if the call has --job: N is the number that it says, or that of the service or of the
+ * job with that name, for which the daemon is asked. A name that it does not know is added as it is: the service
+ * refuses it.
+ */
+void job_number_word(const struct call *call, struct request_draft *request);
+
+#endif

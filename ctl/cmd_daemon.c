@@ -28,6 +28,8 @@ void show_done(const struct call *call, const struct rows *rows)
     if (row != NULL && message_has(row, "service")) {
         fprintf(call->out, "service %s runs, job %" PRId64 "\n", message_get_text(row, "service", "?"),
                 message_get_integer(row, "job", 0));
+    } else if (row != NULL && message_has(row, "already")) {
+        fprintf(call->out, "it is so already\n");
     } else if (row != NULL && message_has(row, "level")) {
         fprintf(call->out, "%s\n", message_get_text(row, "level", "?"));
     } else if (row != NULL && message_has(row, "relay")) {

@@ -6,6 +6,7 @@
 #include "ctl/commands.h"
 
 #include "base/base64.h"
+#include "ctl/ask/job_number.h"
 #include "ctl/ask/value.h"
 
 #include <errno.h>
@@ -31,17 +32,6 @@ static void word_number(struct request_draft *r, const char *name, int64_t n)
     char text[WORD];
     snprintf(text, sizeof text, "%s%" PRId64, name, n);
     request_draft_word(r, text);
-}
-
-/* Adds --job, a number: the job that the key belongs to. */
-static void word_job(const struct call *call, struct request_draft *r)
-{
-    const struct arguments_given *job = call_given(call, "job");
-    char text[2 * WORD];
-    if (job != NULL) {
-        snprintf(text, sizeof text, "job=%.80s", job->text);
-        request_draft_word(r, text);
-    }
 }
 
 /* Sends the request, which it takes. Gives the exit code; EXIT_FINE: there are rows. */
@@ -84,7 +74,7 @@ int run_kv_get(struct call *call)
     struct request_draft *r = request_of(call, "get");
     request_draft_word(r, key);
     request_draft_word(r, "form=base64");
-    word_job(call, r);
+    job_number_word(call, r);
     int code = ask(call, r, &rows);
     if (code == EXIT_FINE && rows.count > 0) {
         code = code_of(call, rows.row[0], key);
@@ -145,7 +135,7 @@ static int set(const struct call *call, const char *key, const uint8_t *bytes, s
         word_base64(r, bytes, length);
         request_draft_word(r, "form=base64");
     }
-    word_job(call, r);
+    job_number_word(call, r);
     if (flags != NULL) {
         word_number(r, "flags=", flags->number);
     }
@@ -190,7 +180,7 @@ int run_kv_delete(struct call *call)
     struct rows rows = {NULL, 0, 0};
     struct request_draft *r = request_of(call, "delete");
     request_draft_word(r, key);
-    word_job(call, r);
+    job_number_word(call, r);
     int code = ask(call, r, &rows);
     if (code == EXIT_FINE && rows.count > 0) {
         code = code_of(call, rows.row[0], key);
@@ -205,7 +195,7 @@ int run_kv_flush(struct call *call)
 {
     struct rows rows = {NULL, 0, 0};
     struct request_draft *r = request_of(call, "flush");
-    word_job(call, r);
+    job_number_word(call, r);
     int code = ask(call, r, &rows);
     if (code == EXIT_FINE && rows.count > 0) {
         const char *status = message_get_text(rows.row[0], "status", "no result");

@@ -3,6 +3,7 @@
 #include "ctl/commands.h"
 
 #include "base/base64.h"
+#include "ctl/ask/job_number.h"
 #include "ctl/ask/value.h"
 #include "cubeway/store.h"
 
@@ -89,7 +90,7 @@ static int show(const struct call *call, struct rows *rows, int code)
 /* An operation on a key: asks, and says what is wrong. */
 static int operate(const struct call *call, struct request_draft *r, const char *key, struct rows *rows)
 {
-    word_option(call, r, "job", "job");
+    job_number_word(call, r);
     int code = ask(call, r, rows);
     return code == EXIT_FINE && rows->count > 0 ? code_of(call, rows->row[0], key) : code;
 }
@@ -97,7 +98,7 @@ static int operate(const struct call *call, struct request_draft *r, const char 
 /* The same where the last row says how it ended. */
 static int operate_last(const struct call *call, struct request_draft *r, const char *key, struct rows *rows)
 {
-    word_option(call, r, "job", "job");
+    job_number_word(call, r);
     int code = ask(call, r, rows);
     return code == EXIT_FINE && rows->count > 0 ? code_of(call, rows->row[rows->count - 1], key) : code;
 }
@@ -422,6 +423,6 @@ int run_store_explain(struct call *call)
         {NULL, NULL, TABLE_TEXT},
     };
     struct request_draft *r = request_of(call, "explain", call->arguments->word[2]);
-    word_option(call, r, "job", "job");
+    job_number_word(call, r);
     return run_table(call, r, columns);
 }

@@ -182,10 +182,18 @@ static int kill_one(struct asked *a, bool whole)
     return rc;
 }
 
+/* The daemon that was asked for ended in order the last time. */
+static bool has_left(const struct asked *a)
+{
+    int status = a->k->crew[a->server].status;
+    return status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 static int run_fail(struct asked *a)
 {
     int rc = need_process(a);
-    return rc < 0 ? rc : kill_one(a, says(a, 1, "whole"));
+    rc = rc < 0 ? rc : kill_one(a, says(a, 1, "whole"));
+    return rc == -ESRCH && !has_left(a) ? 1 : rc;
 }
 
 static void set_links(struct asked *a, bool up)
@@ -217,7 +225,7 @@ static int run_leave(struct asked *a)
         keeper_note(a->k, "leave", a->server, ""); /* written before the signal is sent */
     }
     rc = crew_terminate(c);
-    return rc == -EALREADY ? 1 : rc;
+    return rc == -EALREADY || (rc == -ESRCH && has_left(a)) ? 1 : rc;
 }
 
 static int run_restore(struct asked *a)
@@ -413,13 +421,6 @@ static const struct {
     {"pause", run_pause},   {"restore", run_restore}, {"continue", run_continue},   {"link", run_link},
     {"loss", run_loss},     {"down", run_down},       {"namespace", run_namespace}, {"rescale", run_rescale},
 };
-
-/* The daemon that was asked for ended in order the last time. */
-static bool has_left(const struct asked *a)
-{
-    int status = a->k->crew[a->server].status;
-    return status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
 
 /* Why the request was refused, in words; NULL: it was not. */
 static const char *reason_of(const struct asked *a, int rc)

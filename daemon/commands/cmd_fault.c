@@ -22,7 +22,9 @@ static void end(struct request *r, int rc)
             "fail SERVER or cwlab link SERVER LINK down");
         break;
     case EALREADY:
-        request_refuse(r, rc, "it is so already");
+        request_flag(r, "already", true);
+        request_row(r);
+        request_done(r, 0);
         break;
     case ENODEV:
         request_refuse(r, rc, "the torus has no such cable: that axis has one server");

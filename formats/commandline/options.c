@@ -353,6 +353,11 @@ static void show_default(const struct option *o, char *out, size_t room)
     } else {
         struct setting s = setting_of(o, NULL);
         (void)setting_write(&s, o->value, text);
+        bool none = (o->kind == OPTION_SPAN && ((const cw_span *)o->value)->ns == 0) ||
+                    (o->kind == OPTION_RATE && *(const uint64_t *)o->value == 0);
+        if (none) { /* no span and no rate: the help says what 0 means, if it may be given */
+            snprintf(text, sizeof text, "%s", strstr(o->help, "0:") != NULL ? "0" : "");
+        }
     }
     snprintf(out, room, text[0] != '\0' ? " (%.*s)" : "%.*s", DEFAULT_SHOWN, text);
 }

@@ -8,6 +8,7 @@
 #include "testbed/grants.h"
 
 #include "base/check.h"
+#include "base/quantity.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -287,6 +288,20 @@ static int choose_window(const struct program_command *self, struct option_words
     return code == 0 ? PROGRAM_GO : code;
 }
 
+/* What cwctl would refuse, in this program's name. */
+static int check_watch(const struct program_command *self, const char *every, const char *full)
+{
+    cw_span span = CW_SEC(1);
+    uint64_t rate = 0;
+    if (every != NULL && (quantity_span(every, strlen(every), &span) < 0 || span.ns < CW_MS(50).ns)) {
+        return program_refuse(self, "--every %s: expected a time with its unit from 50ms on, as 1s or 200ms", every);
+    }
+    if (full != NULL && quantity_rate(full, strlen(full), &rate) < 0) {
+        return program_refuse(self, "--full %s: expected a rate, as 1gbit or 100mbit", full);
+    }
+    return PROGRAM_GO;
+}
+
 static int watch(const struct program_command *self, int argc, char **argv)
 {
     static char word[] = "watch", every_word[] = "--every", full_word[] = "--full", json_word[] = "--json";
@@ -306,7 +321,7 @@ static int watch(const struct program_command *self, int argc, char **argv)
     if (code == PROGRAM_GO) {
         code = command_lab(self, name, &t.lab);
     }
-    if (code != PROGRAM_GO) {
+    if (code != PROGRAM_GO || (code = check_watch(self, every, full)) != PROGRAM_GO) {
         return code;
     }
     t.named = name != NULL;

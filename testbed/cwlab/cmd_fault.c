@@ -20,6 +20,7 @@ struct fault {
     struct option_words words;
     const char *name;
     bool json, quiet;
+    const char *is_so; /* what was so already; NULL: the words of what is done say it */
 };
 
 enum { SHARED = 3, SAID = 200 };
@@ -75,7 +76,8 @@ static int carry_out(const struct fault *f, const char *what, int argc, const ch
         return code;
     }
     char sentence[SAID + 40];
-    snprintf(sentence, sizeof sentence, "%s%s", already ? "it is so already: " : "", done);
+    snprintf(sentence, sizeof sentence, "%s%s", already ? "it is so already: " : "",
+             already && f->is_so != NULL ? f->is_so : done);
     say(f, sentence);
     if (!f->json) {
         return code;
@@ -93,12 +95,14 @@ static int fail(const struct program_command *self, int argc, char **argv)
         {"power", OPTION_FLAG, &power, NULL, "its machine dies: its links lose carrier, too", false},
     };
     struct fault f;
-    char done[SAID];
+    char done[SAID], is_so[SAID];
     int code = begin(&f, self, argc, argv, option, 2, 1);
     if (code != PROGRAM_GO) {
         return code;
     }
     const char *args[] = {f.words.word[0], "whole"};
+    snprintf(is_so, sizeof is_so, "the daemon of %s is dead; cwlab restore %s starts it again", args[0], args[0]);
+    f.is_so = is_so;
     snprintf(done, sizeof done, "the daemon of %s is killed%s; cwlab restore %s starts it again", args[0],
              power   ? ", and its links are dark"
              : whole ? " with its watcher"
@@ -239,6 +243,9 @@ const struct program_command command_restore = {
     .run = restore,
 };
 
+/* How the daemon of a server that has left ended. */
+static const char in_order[] = "exit code 0";
+
 /* Waits until a server that was told to leave has left. Gives the exit code; done: what has become of it. */
 static int wait_until_left(const struct fault *f, cw_server s, char done[static SAID])
 {
@@ -249,7 +256,7 @@ static int wait_until_left(const struct fault *f, cw_server s, char done[static 
         snprintf(done, SAID, "%s is still leaving", name);
         return EXIT_BROKEN;
     }
-    bool order = strncmp(ended, "exit code 0", strlen("exit code 0")) == 0;
+    bool order = strncmp(ended, in_order, strlen(in_order)) == 0;
     if (order || ended[0] == '\0') { /* it may run again already, by another command */
         snprintf(done, SAID, "%s has left, and its daemon has ended; cwlab restore %s starts it again", name, name);
         return EXIT_FINE;
@@ -258,11 +265,17 @@ static int wait_until_left(const struct fault *f, cw_server s, char done[static 
     return EXIT_BROKEN;
 }
 
+static bool has_left(const struct lab *lab, cw_server s)
+{
+    char ended[AWAIT_ENDED], why[AWAIT_WHY];
+    return await_leave(lab, s, peer_clock(), ended, why) == 0 && strncmp(ended, in_order, strlen(in_order)) == 0;
+}
+
 static int leave(const struct program_command *self, int argc, char **argv)
 {
     struct fault f;
     bool already = false;
-    char done[SAID];
+    char done[SAID], sentence[SAID + 40];
     cw_server s;
     int code = begin(&f, self, argc, argv, NULL, 0, 1);
     if (code == PROGRAM_GO) {
@@ -271,15 +284,17 @@ static int leave(const struct program_command *self, int argc, char **argv)
     if (code != PROGRAM_GO) {
         return code;
     }
+    bool left = has_left(&f.lab, s);
     code = command_order(self, &f.lab, "leave", 1, f.words.word, &already);
     if (code != EXIT_FINE) {
         return code;
     }
-    if (already) {
+    if (already && !left) {
         say(&f, "it is leaving already");
     }
     code = wait_until_left(&f, s, done);
-    say(&f, done);
+    snprintf(sentence, sizeof sentence, "%s%s", already && left ? "it is so already: " : "", done);
+    say(&f, sentence);
     if (!f.json) {
         return code;
     }

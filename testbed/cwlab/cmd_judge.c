@@ -120,8 +120,8 @@ static int run(const struct program_command *self, int argc, char **argv)
     fflush(stdout);
     if (!json && young > 0) {
         fprintf(stderr,
-                "streams go on: of those delivered, %" PRIu64 " packet%s sent in the last %" PRId64
-                " ms, which streams and receivers leave out\n",
+                "streams go on: of those delivered, %" PRIu64 " packet%s sent since %" PRId64
+                " ms before this command began, which streams and receivers leave out\n",
                 young, young == 1 ? " was" : "s were", cw_span_ms(settle));
     }
     if (!json && lab.witness[0] == '\0') {
@@ -143,9 +143,9 @@ const struct program_command command_judge = {
     .words = "[options]",
     .text = "Every daemon of a lab runs a witness: a service that writes down when its server's links come and go,\n"
             "and which key packets are delivered. By that, the rule that the simulator uses is applied to every\n"
-            "delivery. delivered and judged count every key packet until now; streams and receivers leave out the\n"
-            "last 200 ms, of which trails may hold one half only; while a stream goes on, judge says how many\n"
-            "packets that is. A stream begins with\n"
+            "delivery. delivered and judged count every key packet until now; streams and receivers leave out what\n"
+            "was sent later than 200 ms before the command began, of which trails may hold one half only; while a\n"
+            "stream goes on, judge says how many packets that is. A stream begins with\n"
             "'cwlab ctl SERVER service witness stream KEY rate=1000', and ends with '... stop'. --json prints a line\n"
             "for each stream (\"from\"), one for each receiver (\"server\"), and a last one with \"misdelivered\".",
     .example = "  cwlab ctl 0,0,0 service witness stream hello rate=1000\n"

@@ -114,6 +114,7 @@ static int run(const struct program_command *self, int argc, char **argv)
     report_integer(r, "sent", all.sent);
     report_integer(r, "received", all.received);
     report_integer(r, "lost", all.sent - all.received);
+    report_integer(r, "not_sent", pairs - all.sent - all.unreachable);
     report_integer(r, "unreachable", all.unreachable);
     report_integer(r, "miscounted", all.miscounted);
     report_integer(r, "silent_servers", silent);
@@ -134,8 +135,10 @@ const struct program_command command_pingall = {
     .summary = "every server pings every other; says what was lost and how long it took",
     .words = "[options]",
     .text = "Uses the ping service of each daemon, one server after the other. Exit code 0: every pair answered. A\n"
-            "server that is dead, or out of reach of the other, does not answer. --sample asks only so many servers,\n"
-            "evenly spread. --json prints a line for each server of --rows, and for each that did not answer\n"
+            "server that is dead, or out of reach of the other, does not answer. Of all pairs, sent and unreachable\n"
+            "are those of servers that could be asked; not_sent, those of servers that could not. --sample asks only\n"
+            "so many servers, evenly spread. --json prints a line for each server of --rows, and for each that did not "
+            "answer\n"
             "(\"server\"), and then one with the sums (\"pairs\").",
     .example = "  cwlab pingall\n"
                "  cwlab pingall --rows --json",

@@ -47,6 +47,7 @@ class Ctl(lab_kit.Case):
         rows = [json.loads(line) for line in run("watch", "1,1,0", "--json", "--full", "1gbit").stdout.splitlines()]
         self.assertEqual([row["state"] for row in rows if "link" not in row],
                          ["down", "serving", "serving", "serving"])
+        self.assertIn("cwlab watch: --every 10: expected a time", run("watch", "--every", "10", code=2).stderr)
         self.assertIn("expected one server", run("watch", "all", code=2).stderr)
         self.assertIn("expected one server", run("watch", "0,0,0", "0,1,0", code=2).stderr)
 

@@ -62,6 +62,9 @@ class Fault(lab_kit.Case):
         self.assertIn("is stopped for 1ms", run("pause", "1,0,2", "1ms").stderr)
         self.assertEqual(run("pause", "0,0,2", "1ms", "--quiet").stderr, "")
         self.assertIn("it is so already: the daemon of 1,0,2 runs", run("restore", "1,0,2").stderr)
+        run("fail", "1,0,1")
+        self.assertIn("it is so already: the daemon of 1,0,1 is dead", run("fail", "1,0,1").stderr)
+        run("restore", "1,0,1", "--wait")
         self.assertIn("1,0,2 has joined", run("restore", "1,0,2", "--wait").stderr)  # who runs is waited for
 
     def test_one_process_with_all_servers(self):
@@ -87,13 +90,13 @@ class Fault(lab_kit.Case):
             self.assertEqual(run("leave", "1,0,0").stderr, "1,0,0 has left, and its daemon has ended; "
                              "cwlab restore 1,0,0 starts it again\n")
             self.assertEqual(rows("status", "1,0,0", code=None)[0]["state"], "dead")
-            self.assertIn("it has left already, and its daemon has ended", run("leave", "1,0,0", code=2).stderr)
+            self.assertIn("it is so already: 1,0,0 has left", run("leave", "1,0,0").stderr)
             run("restore", "1,0,0", "--wait")
             for word in "drain", "leave":  # which return when the process has ended, and not before
                 lab_kit.lines("ctl", "1,0,0", word)
                 row = rows("status", "1,0,0", code=None)[0]
                 self.assertEqual((row["state"], row["ended"]), ("dead", "exit code 0"))
-                self.assertIn("it has left already, and its daemon has ended", run("leave", "1,0,0", code=2).stderr)
+                self.assertIn("it is so already: 1,0,0 has left", run("leave", "1,0,0").stderr)
                 run("restore", "1,0,0", "--wait")
         run("pause", "1,0,0", "1h")
         leavers = [subprocess.Popen([cwlab, "leave", "1,0,0"], stderr=subprocess.PIPE, text=True) for _ in range(4)]

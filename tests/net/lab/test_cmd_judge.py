@@ -37,7 +37,7 @@ class Judge(lab_kit.Case):
                 run(*words)
         time.sleep(0.7)
         # Two totals of one table are of two instants, and say so.
-        young = r"(?m)^streams go on: of those delivered, \d+ packets? (was|were) sent in the last 200 ms, which"
+        young = r"(?m)^streams go on: of those delivered, \d+ packets? (was|were) sent since 200 ms before this "
         self.assertRegex(run("judge").stderr, young)
         run("ctl", SENDER, "service", "witness", "stop")
         time.sleep(0.4)

@@ -21,7 +21,7 @@ class Pingall(lab_kit.Case):
         row, said = lines("pingall", code=1)
         self.assertEqual((said["silent_servers"], row["server"]), (1, "1,1,0"))
         self.assertNotIn("rtt_max_ns", row)  # nothing was measured
-        self.assertEqual((said["sent"], said["unreachable"], said["lost"]), (6, 3, 0))
+        self.assertEqual((said["sent"], said["unreachable"], said["not_sent"], said["lost"]), (6, 3, 3, 0))
         self.assertIn("1 server cannot be reached", run("ctl", "0,0,0", "ping", "all", code=1).stdout)
         self.assertIn("1 daemon is dead: 1,1,0", run("pingall", code=1).stderr)
 

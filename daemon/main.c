@@ -7,28 +7,26 @@
  * socket and the listeners; then the rights are given up, and the daemon is ready.
  */
 #include "boot/place.h"
-#include "commandline/completion.h"
 #include "cubeway/version.h"
 #include "daemon/commands/commands.h"
 #include "daemon/config/config.h"
 #include "daemon/config/lint.h"
-#include "daemon/config/offline.h"
 #include "daemon/files/file_host.h"
 #include "daemon/files/job_host.h"
 #include "daemon/files/state.h"
 #include "daemon/host/host.h"
-#include "daemon/host/preflight.h"
 #include "daemon/listeners/memcached.h"
 #include "daemon/listeners/metrics.h"
-#include "daemon/listeners/tun_check.h"
 #include "daemon/listeners/tun_door.h"
 #include "daemon/machine/links.h"
 #include "daemon/machine/log.h"
 #include "daemon/machine/notify.h"
+#include "daemon/machine/priority.h"
 #include "daemon/machine/privileges.h"
 #include "daemon/machine/reload.h"
 #include "daemon/machine/transit.h"
 #include "daemon/machine/watcher.h"
+#include "daemon/start/wanted.h"
 #include "services/crash.h"
 #include "shim/clock.h"
 
@@ -40,180 +38,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, INCARNATIONS = 1 << 20, PATIENCE_SEC = 5 };
-
-static const char default_file[] = "/etc/cubeway/cubewayd.conf";
-
-struct wish {
-    const char *file;
-    bool check, show, version, json, foreground;
-    const char *level, *user;
-    bool no_watcher;
-};
-
-enum { OPTIONS = 9 };
-
-static void list_options(struct option option[OPTIONS], struct wish *w)
-{
-    const struct option all[OPTIONS] = {
-        {"-c", OPTION_TEXT, &w->file, "FILE", "configuration", false},
-        {"check-config", OPTION_FLAG, &w->check, NULL, "say everything that is wrong with it, and end; FILE may follow",
-         false},
-        {"show-config", OPTION_FLAG, &w->show, NULL, "print it with everything that it leaves out, and end", false},
-        {"log-level", OPTION_TEXT, &w->level, "LEVEL", "error, warn, info or debug, whatever the file says", false},
-        {"user", OPTION_TEXT, &w->user, "NAME", "run as this user once the links are open, whatever the file says",
-         false},
-        {"no-watcher", OPTION_FLAG, &w->no_watcher, NULL,
-         "no process that says goodbye to the neighbours if this one is killed", false},
-        {"version", OPTION_FLAG, &w->version, NULL, "print the version, and end", false},
-        {"json", OPTION_FLAG, &w->json, NULL, "with these three: print JSON, one object a line", false},
-        {"foreground", OPTION_FLAG, &w->foreground, NULL, "there is no other way", true},
-    };
-    memcpy(option, all, sizeof all);
-}
-
-static void print_help(const struct option option[OPTIONS])
-{
-    puts("usage: cubewayd [-c FILE]\n"
-         "\n"
-         "The daemon of one server of a cluster that is wired as a 3D torus: it finds its neighbours over six links,\n"
-         "routes packets to servers and to keys, and runs services. It stays in the foreground and logs to standard\n"
-         "error; a service manager, or a shell's &, keeps it in the background.\n"
-         "\n"
-         "Options:");
-    options_print(option, OPTIONS, stdout);
-    puts("\n"
-         "First steps:\n"
-         "  a whole torus in this process, to try things on, without any right or cable:\n"
-         "      echo 'torus { dims = 3x3x3; coordinate = all } control { socket = cw.sock }' > all.conf\n"
-         "      cubewayd -c all.conf\n"
-         "  a server with cables:\n"
-         "      cluster = 7;\n"
-         "      torus { dims = \"4x4x4\"; coordinate = \"0,1,2\"; }\n"
-         "      links {\n"
-         "          \"+x\" { shim = raw; interface = eth1; }     # and so on for -x +y -y +z -z\n"
-         "      }\n"
-         "  cubewayd --check-config my.conf && cubewayd -c my.conf\n"
-         "\n"
-         "Signals: TERM and INT leave in order (a second one ends at once); HUP reads the log level again.\n"
-         "Exit codes: 0 left in order; 1 it could not start or run; 2 wrong option or configuration.\n"
-         "See cubewayd(8), cubewayd.conf(5); cwctl(1) talks to a running daemon.");
-}
-
-/* --version wins over whatever comes behind it, mistakes included, as --help does. */
-static int on_given(void *context, const struct option *option, const char *text)
-{
-    const struct wish *w = context;
-    (void)option;
-    (void)text;
-    return w->version ? 1 : 0;
-}
-
-/* -1: go on; otherwise the exit code. */
-static int read_options(int argc, char **argv, struct wish *w)
-{
-    static const struct option_traits traits[OPTIONS] = {[OPTIONS - 1] = {.letter = 'f'}};
-    struct option option[OPTIONS];
-    struct option_words words;
-    struct options of = {"cubewayd", option, OPTIONS, traits, .abbreviated = true, .given = on_given, .context = w};
-    *w = (struct wish){.file = default_file};
-    list_options(option, w);
-    if (argc > 2 && strcmp(argv[1], "complete") == 0) {
-        completion_plain(&of, argc - 2, argv + 2, stdout);
-        return EXIT_FINE;
-    }
-    int rc = options_read(&of, argc, argv, &words, stderr);
-    if (rc < 0) {
-        return EXIT_USAGE;
-    }
-    if (w->version) {
-        bool json = w->json || strcmp(argv[argc - 1], "--json") == 0; /* reading ended at --version */
-        offline_version(&(struct offline){json, stdout, stderr});
-        return EXIT_FINE;
-    }
-    if (rc > 0) {
-        *w = (struct wish){.file = default_file}; /* the help shows values as the defaults */
-        print_help(option);
-        return EXIT_FINE;
-    }
-    int used = w->check && words.count > 0 ? 1 : 0;
-    if (words.count > used) {
-        fprintf(stderr, "cubewayd: '%s' is one word too many; cubewayd --help says what there is\n", words.word[used]);
-        return EXIT_USAGE;
-    }
-    w->file = used > 0 ? words.word[0] : w->file;
-    return -1;
-}
-
-static const char realtime_takes[] =
-    "it takes CAP_SYS_NICE, and under systemd a unit without RestrictRealtime: the drop-in "
-    "/usr/share/doc/cubeway/examples/realtime.conf";
-
-/* CUBEWAY_STRICT=1, for authors of services. */
-static bool strict_wanted(void)
-{
-    const char *text = getenv("CUBEWAY_STRICT");
-    return text != NULL && strcmp(text, "1") == 0;
-}
-
-/* What the command line says goes before what the file says. -1: go on. */
-static int apply_options(const void *wish, struct daemon_config *config)
-{
-    const struct wish *w = wish;
-    if (w->level != NULL && !log_level_parse(w->level, &config->log_level)) {
-        fprintf(stderr, "cubewayd: --log-level %s: expected error, warn, info or debug\n", w->level);
-        return EXIT_USAGE;
-    }
-    if (w->user != NULL) {
-        if (strlen(w->user) >= sizeof config->user) {
-            fprintf(stderr, "cubewayd: --user: too long a name\n");
-            return EXIT_USAGE;
-        }
-        snprintf(config->user, sizeof config->user, "%s", w->user);
-    }
-    config->watcher = config->watcher && !w->no_watcher;
-    config->strict = config->strict || strict_wanted();
-    return -1;
-}
-
-/* Says everything that is wrong with the file, and what the start would find. Gives the exit code. */
-static int check_config(const struct wish *w, struct daemon_config *config)
-{
-    struct offline o = {w->json, stdout, stderr};
-    unsigned mistakes, warnings;
-    int rc = preflight_file(w->file, config, &o, apply_options, w, tun_check, &mistakes, &warnings);
-    if (rc != 0) {
-        return rc < 0 ? EXIT_USAGE : rc;
-    }
-    if (mistakes == 0 && config->priority == CONFIG_REALTIME && config->place != CONFIG_WHOLE) {
-        offline_note(&o, w->file, "priority = realtime is not tried now: %s", realtime_takes);
-    }
-    offline_checked(&o, w->file, mistakes, warnings);
-    return mistakes > 0 ? EXIT_USAGE : EXIT_FINE;
-}
-
-/* -1: go on. */
-static int read_config(const struct wish *w, struct daemon_config *config)
-{
-    if (!w->show && (w->check || !preflight_can_load(w->file, config))) {
-        return check_config(w, config);
-    }
-    struct offline o = {w->json && w->show, stdout, stderr};
-    if (preflight_load(w->file, config, &o) < 0) {
-        return EXIT_USAGE;
-    }
-    int rc = apply_options(w, config);
-    if (rc >= 0) {
-        return rc;
-    }
-    if (w->show) {
-        offline_config(&o, config);
-        return EXIT_FINE;
-    }
-    struct preflight p = {.mistake = offline_mistake, .context = &o};
-    preflight_jobs(config, &p);
-    return p.mistakes > 0 ? EXIT_USAGE : -1;
-}
+enum { INCARNATIONS = 1 << 20, PATIENCE_SEC = 5 };
 
 /* ---- What a running daemon holds, in the order of its opening ---------------------------------------------------- */
 
@@ -482,44 +307,11 @@ static bool listen_to_signals(struct daemon *d)
     return good || fail(d, "signals cannot be heard", strerror(ENOMEM));
 }
 
-/*
- * Takes the priority that is configured, as far as the system allows it, and notes what is missing. Only with cables: a
- * torus inside this process holds time instead (clock.h), and needs no priority.
- */
-static void hurry(struct daemon *d)
-{
-    bool realtime = d->config.priority == CONFIG_REALTIME;
-    if (d->config.place == CONFIG_WHOLE || d->config.priority == CONFIG_NORMAL) {
-        d->priority_note = d->config.priority != CONFIG_NORMAL ? "all of it: a torus in one process holds time" : NULL;
-        return;
-    }
-    if (privileges_hurry(realtime) < 0) {
-        d->priority_note = realtime ? "real time: it takes CAP_SYS_NICE, and under systemd a unit without "
-                                      "RestrictRealtime"
-                                    : "all of it: it takes CAP_SYS_NICE or a limit on nice; priority = normal does "
-                                      "without";
-        LOG(d->log, realtime ? CW_LOG_WARN : CW_LOG_INFO,
-            realtime ? "priority = realtime was refused: on a busy machine neighbours may count us out"
-                     : "not the priority that was asked for: on a busy machine neighbours may count us out",
-            {"why",
-             realtime ? realtime_takes : "it takes CAP_SYS_NICE or a limit on nice; priority = normal does without"});
-    }
-    int rc = realtime && d->priority_note == NULL ? 0 : privileges_hurry_session();
-    if (rc < 0 && d->priority_note == NULL) {
-        d->priority_note = rc == -EXDEV
-                               ? "other sessions: another process began this session, and its programs would be "
-                                 "preferred, too; a service manager and setsid begin a new one"
-                               : "other sessions: it takes CAP_SYS_NICE";
-        LOG(d->log, CW_LOG_INFO, "not before processes of other sessions: a busy session may keep us waiting",
-            {"why", d->priority_note});
-    }
-}
-
 static bool open_all(struct daemon *d)
 {
     char why[PRIVILEGES_WHY + STATE_WHY];
     uint64_t incarnation = 0;
-    hurry(d);
+    d->priority_note = priority_take(&d->config, d->log);
     if (privileges_limit(config_has_option(&d->config, "netns"), why) < 0) {
         return fail(d, "rights cannot be limited", why);
     }
@@ -566,9 +358,7 @@ int main(int argc, char **argv)
 {
     static struct daemon daemon; /* large, and there is one */
     struct daemon *d = &daemon;
-    struct wish wish;
-    int rc = read_options(argc, argv, &wish);
-    rc = rc < 0 ? read_config(&wish, &d->config) : rc;
+    int rc = wanted_read(argc, argv, &d->config);
     if (rc >= 0) {
         return rc;
     }
@@ -596,5 +386,5 @@ int main(int argc, char **argv)
     }
     close_all(d);
     log_close(d->log);
-    return good ? EXIT_FINE : EXIT_FAILED;
+    return good ? WANTED_FINE : WANTED_FAILED;
 }

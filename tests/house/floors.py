@@ -26,6 +26,7 @@ ASK, DIAGNOSIS, CTL_JOBS, WATCH = "ctl/ask", "ctl/diagnosis", "ctl/jobs", "ctl/w
 DAEMON, CONFIG, CONTROL, HOST = "daemon", "daemon/config", "daemon/control", "daemon/host"
 MACHINE, DAEMON_FILES = "daemon/machine", "daemon/files"
 DOCTOR, DAEMON_COMMANDS, LISTENERS = "daemon/doctor", "daemon/commands", "daemon/listeners"
+START = "daemon/start"
 
 GROUND = (CONTRACTS, KEYSPACE, BASE)
 
@@ -116,9 +117,10 @@ FOLDERS = (
            (*GROUND, LINKSTATE, BOOT, NMU, INQUIRY, SERVICE_LIST, CONTROL, MACHINE, DAEMON_FILES, HOST, DOCTOR),
            False),
     Folder(LISTENERS, 5, LISTENERS, (CONTRACTS, BASE, TUNNEL_PACKET, TUNNEL, MEMCACHED, CONTROL, MACHINE, HOST), False),
+    Folder(START, 5, START, (COMMANDLINE, CONFIG, MACHINE, HOST, LISTENERS), False),
     Folder(DAEMON, 5, DAEMON,
-           (CONTRACTS, BOOT, SHIM, COMMANDLINE, SERVICE_LIST, CONFIG, MACHINE, DAEMON_FILES, HOST, DAEMON_COMMANDS,
-            LISTENERS),
+           (CONTRACTS, BOOT, SHIM, SERVICE_LIST, CONFIG, MACHINE, DAEMON_FILES, HOST, DAEMON_COMMANDS, LISTENERS,
+            START),
            False),
     Folder(WATCH, 5, WATCH, (CONTRACTS, KEYSPACE, BASE, COMMANDLINE, MESSAGE), False),
     Folder(ASK, 5, ASK, (CONTRACTS, BASE, COMMANDLINE, MESSAGE), False),

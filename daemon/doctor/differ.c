@@ -27,7 +27,14 @@ static const struct timer {
     {"hold", offsetof(struct ls_timers, hold)},   {"flood_bound", offsetof(struct ls_timers, flood_bound)},
     {"retry", offsetof(struct ls_timers, retry)}, {"pending_limit", offsetof(struct ls_timers, pending_limit)},
 };
-enum { TIMERS = sizeof timers / sizeof *timers };
+enum {
+    TIMERS = sizeof timers / sizeof *timers,
+    ONE_TIMER = FINE_MS + (COARSE_MOST - FINE_MS) / COARSE_MS + 1,
+};
+_Static_assert(DIMS_MOST *DIMS_MOST *DIMS_MOST + (int)TIMERS * (int)ONE_TIMER + 2 * (int)USUAL * (int)USUAL +
+                       (int)USUAL * (int)USUAL * (int)HOLDS <=
+                   (int)DIFFER_TRIES,
+               "all that is tried");
 
 static cw_span *timer_of(struct daemon_config *config, const struct timer *timer)
 {

@@ -9,7 +9,7 @@
 
 #include "daemon/config/config.h"
 
-enum { DIFFER_TEXT = 128 };
+enum { DIFFER_TEXT = 128, DIFFER_TRIES = 60000 };
 
 struct differ {
     char theirs[DIFFER_TEXT]; /* "timers.hello = 20ms", "timers.dead = 1s and timers.hold = 1500ms" */
@@ -18,8 +18,8 @@ struct differ {
 };
 
 /*
- * Ours are config, dims and mtu. False: it differs in something else, or in more. Some 60,000 hashes, which take a few
- * milliseconds.
+ * Ours are config, dims and mtu. False: it differs in something else, or in more. DIFFER_TRIES hashes at most, of which
+ * 40,000 take a millisecond.
  */
 bool differ_find(const struct daemon_config *config, cw_dims dims, uint32_t mtu, uint32_t hash, struct differ *out);
 

@@ -200,16 +200,19 @@ static void other_profile(struct doctor *d, cw_link link, const char *far, const
                   far, d->self, h->config.file);
 }
 
-/* All links of the odd server hear the same number. */
+/*
+ * All links of the odd server hear the same number. Where neighbours have several others, only the first is looked for:
+ * the daemon does nothing else meanwhile.
+ */
 static bool find_difference(struct doctor *d, uint32_t hash)
 {
     const struct host *h = d->s->host;
-    if (!d->sought || d->sought_hash != hash) {
+    if (!d->sought) {
         d->sought = true;
         d->sought_hash = hash;
         d->differs = differ_find(&h->config, torus_dims(&h->torus), h->mtu, hash, &d->differ);
     }
-    return d->differs;
+    return d->differs && d->sought_hash == hash;
 }
 
 static void other_settings(struct doctor *d, cw_link link)

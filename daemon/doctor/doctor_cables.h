@@ -29,7 +29,7 @@ struct doctor {
     unsigned stood_flaps; /* so many of the flaps of each of these are explained by that */
     bool held;            /* it was told that a service held the thread */
     unsigned found;       /* findings that are more than a note */
-    bool sought, differs; /* differ_find() was called for this number, and gave this */
+    bool sought, differs; /* differ_find() was called, once, for this number, and gave this */
     uint32_t sought_hash;
     struct differ differ;
     cw_link link; /* of the finding under way */

@@ -175,6 +175,9 @@ START_TEST(another_configuration)
         (cw_coord){1, 0, 2}; /* with other dims even a right cable seems to be wrong: not the cable is told */
     heard.config_hash = config_hash(&h->config, (cw_dims){3, 3, 2}, h->mtu);
     d.info[CW_LINK_XP].heard = heard;
+    doctor_stranger(&d, CW_LINK_XP); /* a look seeks one number: each takes a millisecond */
+    expect("1,0,2 has another configuration than 0,0,0: torus.dims, timers or mtu differ");
+    d.sought = false;
     doctor_stranger(&d, CW_LINK_XP);
     expect("1,0,2 has torus.dims = 3x3x2, and 0,0,0 has 3x3x3");
     ck_assert_uint_eq(d.wrong, CW_LINKS_NONE);

@@ -95,8 +95,9 @@ static const struct command table[] = {
      "  cwctl service bench --help",
      "", 1, 40, "service", NULL, show_service, run_service},
     {"kv get", "KEY", "write a value of the cache to standard output, as it is",
-     "On a terminal, a line ends behind the value. --job: the number of the job that the value belongs to (6, that of "
-     "memcached's clients). --json: the value in base64, with its flags and where it came from; where there is none, "
+     "On a terminal, a line ends behind the value. --job: the job that the value belongs to, by name or number (6, "
+     "that of memcached's clients). --json: the value in base64, with its flags and where it came from; where there is "
+     "none, "
      "nothing is printed but a line on standard error. Exit codes: 0 here it is; 1 there is none; 2 the command "
      "line is wrong, or the key (1 to 250 bytes) is; 3 no daemon, or this side of the cluster has no majority, and the "
      "value may be on the other one; 4 no answer in time.",
@@ -137,7 +138,8 @@ static const struct command table[] = {
      "  cwctl store create disk --r 3", "r", 1, 1, NULL, NULL, NULL, run_store_create},
     {"store get", "KEY", "write a value of the store to standard output, as it is",
      "On a terminal, a line ends behind the value. --json: the value in base64, with its version and flags. --job: the "
-     "number of the job that the name belongs to (10, the store's own). Exit codes: 0 here it is; 1 there is none, or "
+     "job that the name belongs to, by name or number (10, the store's own). Exit codes: 0 here it is; 1 there is "
+     "none, or "
      "no store; 2 the command line is wrong; 3 no majority of its members answers, or no daemon; 4 no answer in time.",
      "  cwctl store get greeting\n  cwctl store get greeting --json | jq .version", "job", 1, 1, NULL, NULL, NULL,
      run_store_get},

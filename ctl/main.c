@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - cwctl: finds the daemon, carries out one command, and says how it went. */
+#include "ctl/ask/called.h"
 #include "ctl/ask/find.h"
 #include "ctl/ask/lab.h"
 #include "ctl/by_itself.h"
@@ -190,6 +191,9 @@ static int run(const struct command *c, const struct arguments *a, const struct 
         return run_crowd(&call, wish);
     }
     int rc = find_socket(wish, &found, why);
+    if (rc == -ENOENT && wish->node != NULL && called_find(wish, &found) == 0) {
+        rc = 0;
+    }
     bool unnamed = rc == -ENOENT && wish->node == NULL && wish->lab == NULL;
     const char *path = rc == 0 ? found.path : "";
     rc = rc < 0 ? rc : lab_client_open(&call.client, found.path, a->timeout.ns > 0 ? a->timeout : start_patience, why);

@@ -23,7 +23,8 @@ static size_t common_options(struct option option[COMMON], struct arguments *out
         [SOCKET] = {"socket", OPTION_TEXT, TO(socket), "PATH", "the daemon's control socket", false},
         [NODE] =
             {"node", OPTION_TEXT, TO(node), "NAME",
-             "the daemon of that name on this machine (the only one, or $CUBEWAY_SOCKET); all, or \"NAME NAME..\": "
+             "the daemon of that name, or of that socket, on this machine (the only one, or $CUBEWAY_SOCKET); all, or "
+             "\"NAME NAME..\": "
              "several at once",
              false},
         [LAB] = {"lab", OPTION_TEXT, TO(lab), "LAB", "a daemon of that lab; --node says which", false},

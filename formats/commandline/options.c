@@ -50,7 +50,8 @@ static const char *argument_of(const struct option *o)
     return o->kind == OPTION_TEXT || o->kind == OPTION_LIST ? "TEXT" : setting_of(o, NULL).name;
 }
 
-static void say_expected(const struct option *o, const struct option_traits *traits, char out[static SETTING_WHY])
+static void say_expected(const struct option *o, const struct option_traits *traits, int rc,
+                         char out[static SETTING_WHY])
 {
     if (o->kind == OPTION_TEXT) {
         snprintf(out, SETTING_WHY, "%s", o->argument != NULL ? o->argument : "a text");
@@ -58,6 +59,9 @@ static void say_expected(const struct option *o, const struct option_traits *tra
         snprintf(out, SETTING_WHY, "a text, at most %d of them", OPTION_WORDS_MAX);
     } else {
         struct setting s = setting_of(o, traits);
+        if (rc != -ERANGE && s.most >= INT64_MAX) {
+            s.most = SETTING_ANY; /* a bound that nobody meets is told to who has met it */
+        }
         setting_expected(&s, out);
     }
 }
@@ -152,7 +156,7 @@ static int say_unknown(const struct reading *r, const char *name, size_t length)
 static int say_no_value(const struct reading *r, const struct option *o, const char *shown)
 {
     char expected[SETTING_WHY];
-    say_expected(o, traits_of(r->of, o), expected);
+    say_expected(o, traits_of(r->of, o), -EINVAL, expected);
     fprintf(r->errors, "%s: %s needs a value: %s\n", r->of->program, shown, expected);
     return -EINVAL;
 }
@@ -160,7 +164,7 @@ static int say_no_value(const struct reading *r, const struct option *o, const c
 static int say_bad(const struct reading *r, const struct option *o, const char *shown, const char *value, int rc)
 {
     char expected[SETTING_WHY];
-    say_expected(o, traits_of(r->of, o), expected);
+    say_expected(o, traits_of(r->of, o), rc, expected);
     fprintf(r->errors, "%s: %s %s: %sexpected %s\n", r->of->program, shown, value,
             rc == -ERANGE ? "out of range; " : "", expected);
     return -EINVAL;

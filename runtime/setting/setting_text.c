@@ -34,16 +34,10 @@ static void say_limit(struct text *t, enum setting_kind kind, uint64_t limit)
     text_put(t, limit == 0 ? "0" : text);
 }
 
-/* A bound that no value of the kind can pass is none. */
-static bool is_open(const struct setting *s)
-{
-    return s->most >= INT64_MAX;
-}
-
 /* "a share from 1% to 5%", "a share from 1% on", or without limits "a share". */
 static void say_limits(struct text *t, const struct setting *s, const char *what)
 {
-    bool open = is_open(s);
+    bool open = s->most == SETTING_ANY;
     text_put(t, what);
     if (open && s->least == 0) {
         return;
@@ -61,7 +55,7 @@ enum { UNITS_FROM = 10000 };
 
 static void say_count(struct text *t, const struct setting *s)
 {
-    bool any = s->least == 0 && is_open(s);
+    bool any = s->least == 0 && s->most == SETTING_ANY;
     say_limits(t, s, "a whole number");
     if (s->of != NULL) {
         text_put(t, any ? " of " : " ");

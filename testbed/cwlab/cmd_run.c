@@ -213,6 +213,9 @@ static int run(const struct program_command *self, int argc, char **argv)
         return program_refuse(self, "expected one scenario file");
     }
     wish.file = words.word[0];
+    if (access(wish.file, R_OK) < 0) {
+        return program_refuse(self, "%s: %s", wish.file, strerror(errno));
+    }
     if (scenario_load_file(&s, wish.file, error) < 0) {
         fprintf(stderr, "%s\n", error);
         return EXIT_USAGE;

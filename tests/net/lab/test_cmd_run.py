@@ -39,7 +39,7 @@ class Run(lab_kit.Case):
             out.write("torus 3x3x3\nat 1s clock 0,0,0 300ppm\nend 2s\n")
         self.addCleanup(os.unlink, path)
         self.assertIn("for the simulator", run("run", path, code=2).stderr)
-        self.assertIn("No such file", run("run", "/no/such", code=2).stderr)
+        self.assertIn("cwlab run: /no/such: No such file", run("run", "/no/such", code=2).stderr)
         self.assertIn("one scenario file", run("run", code=2).stderr)
 
 

@@ -106,7 +106,7 @@ START_TEST(mistakes_are_named)
         {"--timeout 0", "expected a time"},
         {"--timeout 5", "--timeout 5: expected a time with its unit from 1ns on, as 5s or 200ms"},
         {"--every 10", "--every 10: expected a time with its unit, as 5s or 200ms"},
-        {"--count 1e3", "--count 1e3: expected a whole number from 0 to 9223372036854775807, as 1000 or 10k"},
+        {"--count 1e3", "--count 1e3: expected a whole number, as 1000 or 10k"},
     };
     for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
         ck_assert_int_eq(parse(table[i].line), -EINVAL);

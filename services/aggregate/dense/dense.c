@@ -53,7 +53,7 @@ struct note {
     uint32_t attempt;
     uint8_t tree;
     cw_server to;
-    uint64_t ticket;
+    uint32_t ticket;
 };
 
 /* The root does not know this attempt any more, or is gone. */
@@ -220,7 +220,7 @@ static int take_end(struct dense *d, const struct message *m)
     }
     bool same = own != NULL && (own->run.life == 0 || run_name_equal(&own->run, &m->run));
     if (same && own->root == m->run.root && own->reducer == NULL && m->servers == d->torus.servers) {
-        member_end(own, end_status(own, m), m->who, m->members, m->attempt);
+        member_end(own, end_status(own, m), m->who, m->everyone ? own->members : m->members, m->attempt);
     }
     return 0;
 }
@@ -500,6 +500,7 @@ int dense_open(cw_svc *s, struct dense **out)
     }
     d->self = torus_id(&d->torus, cw_self(s));
     d->life = cw_random(s) | 1;
+    d->tickets = (uint32_t)cw_random(s);
     list_init(&d->members);
     list_init(&d->vertices);
     list_init(&d->reducers);

@@ -79,6 +79,7 @@ void farewell_tell(struct reducer *r, int status, cw_server who)
     m.servers = d->torus.servers;
     CHECK(dense_words(d) <= MESSAGE_SET_WORDS); /* dense_open() refuses a larger torus */
     memcpy(m.members, r->counted, dense_words(d) * sizeof *m.members);
+    m.everyone = memcmp(r->counted, r->members, dense_words(d) * sizeof *m.members) == 0;
     if (status == 0 && (r->caller->spec.flags & CW_REDUCE_TO_ALL) != 0) {
         m.elements = r->part; /* a small result goes with it */
         m.bytes = spec_small(&r->caller->spec);

@@ -25,6 +25,11 @@ bool spec_is_small(const struct spec *s)
     return s->elements == 0 || spec_small(s) > 0;
 }
 
+static bool ends(const struct message *m)
+{
+    return m->kind == MESSAGE_END || m->kind == MESSAGE_SPREAD;
+}
+
 static size_t set_words(uint32_t servers)
 {
     return (servers + 63) / 64;
@@ -40,7 +45,7 @@ struct message_record message_record(const struct message *m, unsigned i)
     size_t size = message_record_size(m);
     struct reader r = reader_of(m->records + i * size, size);
     struct message_record record = {.server = reader_be16(&r)};
-    record.ticket = reader_be64(&r);
+    record.ticket = reader_be32(&r);
     record.elements = reader_take(&r, size - MESSAGE_RECORD_BYTES);
     return record;
 }
@@ -50,13 +55,19 @@ void message_record_put(const struct message *m, const struct message_record *re
     size_t size = message_record_size(m);
     struct writer w = writer_of(out, size);
     writer_be16(&w, (uint16_t)record->server);
-    writer_be64(&w, record->ticket);
+    writer_be32(&w, record->ticket);
     writer_copy(&w, record->elements, size - MESSAGE_RECORD_BYTES);
 }
 
 static size_t records_bytes(const struct message *m)
 {
     return m->record_count * message_record_size(m);
+}
+
+/* Bytes of the set of the counted. */
+static size_t counted_bytes(const struct message *m)
+{
+    return m->everyone ? 0 : 8 * set_words(m->servers);
 }
 
 size_t message_size(const struct message *m)
@@ -67,23 +78,23 @@ size_t message_size(const struct message *m)
     case MESSAGE_DEAL:
         return 36 + RUN_BYTES * (size_t)m->runs;
     case MESSAGE_ANNOUNCE:
-        return 56 + 2 * 8 * set_words(m->servers);
+        return 52 + 2 * 8 * set_words(m->servers);
     case MESSAGE_VOID:
         return 28;
     case MESSAGE_END:
-        return 40 + 8 * set_words(m->servers) + m->bytes;
+        return 36 + counted_bytes(m) + m->bytes;
     case MESSAGE_PROBE:
         return HEAD_BYTES;
     case MESSAGE_JOIN:
-        return 56 + m->name_length + m->bytes;
+        return 52 + m->name_length + m->bytes;
     case MESSAGE_RESULT:
         return MESSAGE_RESULT_HEAD;
     case MESSAGE_HOLD:
-        return 36;
+        return 32;
     case MESSAGE_GATHER:
         return 52 + m->name_length + records_bytes(m);
     case MESSAGE_SPREAD:
-        return 36 + 8 * set_words(m->servers) + records_bytes(m) + m->bytes;
+        return 36 + counted_bytes(m) + records_bytes(m) + m->bytes;
     }
     return 0;
 }
@@ -128,6 +139,13 @@ static void put_set(struct writer *w, const uint64_t *set, uint32_t servers)
     }
 }
 
+static void put_counted(struct writer *w, const struct message *m)
+{
+    if (!m->everyone) {
+        put_set(w, m->members, m->servers);
+    }
+}
+
 static void put_deal(struct writer *w, const struct message *m)
 {
     writer_be32(w, (uint32_t)m->tree << 24);
@@ -141,7 +159,7 @@ static void put_deal(struct writer *w, const struct message *m)
 
 static void put_announce(struct writer *w, const struct message *m)
 {
-    writer_be64(w, m->ticket);
+    writer_be32(w, m->ticket);
     put_spec(w, &m->spec);
     writer_be32(w, m->each);
     writer_be16(w, m->window);
@@ -155,7 +173,7 @@ void message_encode(const struct message *m, uint8_t *out)
 {
     struct writer w = writer_of(out, message_size(m));
     writer_u8(&w, (uint8_t)(MESSAGE_VERSION << 4 | m->kind));
-    writer_u8(&w, 0);
+    writer_u8(&w, ends(m) && m->everyone);
     writer_be16(&w, what_of(m));
     writer_be32(&w, m->run.root);
     writer_be64(&w, m->run.life);
@@ -177,10 +195,10 @@ void message_encode(const struct message *m, uint8_t *out)
         writer_be32(&w, m->who);
         break;
     case MESSAGE_END:
-        writer_be64(&w, m->ticket);
+        writer_be32(&w, m->ticket);
         writer_be32(&w, m->who);
         writer_be32(&w, m->servers);
-        put_set(&w, m->members, m->servers);
+        put_counted(&w, m);
         writer_copy(&w, m->elements, m->bytes);
         break;
     case MESSAGE_RESULT:
@@ -189,13 +207,13 @@ void message_encode(const struct message *m, uint8_t *out)
         writer_be32(&w, m->pieces);
         break;
     case MESSAGE_HOLD:
-        writer_be64(&w, m->ticket);
+        writer_be32(&w, m->ticket);
         writer_be32(&w, m->pieces);
         break;
     case MESSAGE_PROBE:
         break;
     case MESSAGE_JOIN:
-        writer_be64(&w, m->ticket);
+        writer_be32(&w, m->ticket);
         put_spec(&w, &m->spec);
         writer_be32(&w, m->job);
         writer_be64(&w, m->digest);
@@ -214,7 +232,7 @@ void message_encode(const struct message *m, uint8_t *out)
         writer_be32(&w, m->who);
         writer_be32(&w, m->servers);
         writer_be32(&w, (uint32_t)m->record_count << 16 | (uint32_t)m->bytes);
-        put_set(&w, m->members, m->servers);
+        put_counted(&w, m);
         writer_copy(&w, m->records, records_bytes(m));
         writer_copy(&w, m->elements, m->bytes);
         break;
@@ -256,6 +274,11 @@ static bool take_set(struct reader *r, uint64_t *set, uint32_t servers)
     return servers % 64 == 0 || set[words - 1] >> servers % 64 == 0;
 }
 
+static bool take_counted(struct reader *r, struct message *m)
+{
+    return m->everyone || take_set(r, m->members, m->servers);
+}
+
 static bool take_deal(struct reader *r, struct message *m, uint16_t what)
 {
     m->runs = what;
@@ -272,7 +295,7 @@ static bool take_deal(struct reader *r, struct message *m, uint16_t what)
 
 static bool take_announce(struct reader *r, struct message *m)
 {
-    m->ticket = reader_be64(r);
+    m->ticket = reader_be32(r);
     bool good = take_spec(r, &m->spec);
     m->each = reader_be32(r);
     m->window = reader_be16(r);
@@ -291,9 +314,9 @@ static bool take_small(struct reader *r, struct message *m)
 static bool take_end(struct reader *r, struct message *m, uint16_t what)
 {
     m->status = what;
-    m->ticket = reader_be64(r);
+    m->ticket = reader_be32(r);
     m->who = reader_be32(r);
-    return what <= ERRNO_MOST && take_servers(r, m) && take_set(r, m->members, m->servers) && take_small(r, m) &&
+    return what <= ERRNO_MOST && take_servers(r, m) && take_counted(r, m) && take_small(r, m) &&
            (what == 0 || m->bytes == 0);
 }
 
@@ -309,7 +332,7 @@ static bool take_result(struct reader *r, struct message *m)
 
 static bool take_join(struct reader *r, struct message *m, uint16_t what)
 {
-    m->ticket = reader_be64(r);
+    m->ticket = reader_be32(r);
     bool good = take_spec(r, &m->spec);
     m->job = reader_be32(r);
     m->digest = reader_be64(r);
@@ -348,7 +371,7 @@ static bool take_spread(struct reader *r, struct message *m, uint16_t what)
     m->who = reader_be32(r);
     bool good = what <= ERRNO_MOST && take_servers(r, m);
     uint32_t word = reader_be32(r);
-    good = good && take_set(r, m->members, m->servers) && take_records(r, m, word >> 16) && take_small(r, m);
+    good = good && take_counted(r, m) && take_records(r, m, word >> 16) && take_small(r, m);
     return good && m->bytes == (word & 0xffff) && (what == 0 || m->bytes == 0);
 }
 
@@ -378,7 +401,7 @@ static bool take_rest(struct reader *r, struct message *m, uint16_t what)
     case MESSAGE_RESULT:
         return what == 0 && take_result(r, m);
     case MESSAGE_HOLD:
-        m->ticket = reader_be64(r);
+        m->ticket = reader_be32(r);
         m->pieces = reader_be32(r);
         return what == 0;
     case MESSAGE_GATHER:
@@ -393,14 +416,16 @@ int message_decode(const uint8_t *bytes, size_t size, struct message *out)
 {
     struct reader r = reader_of(bytes, size);
     out->bytes = out->record_count = 0;
-    uint8_t first = reader_u8(&r), zero = reader_u8(&r);
+    uint8_t first = reader_u8(&r), everyone = reader_u8(&r);
     uint16_t what = reader_be16(&r);
     out->kind = (enum message_kind)(first & 15);
     out->run.root = reader_be32(&r);
     out->run.life = reader_be64(&r);
     out->run.number = reader_be32(&r);
     out->attempt = reader_be32(&r);
-    bool good = first >> 4 == MESSAGE_VERSION && zero == 0 && reader_ok(&r) && take_rest(&r, out, what);
+    out->everyone = everyone == 1;
+    bool good = first >> 4 == MESSAGE_VERSION && everyone <= (ends(out) ? 1 : 0) && reader_ok(&r);
+    good = good && take_rest(&r, out, what);
     bool longest = size <= MESSAGE_BYTES_MOST || out->kind == MESSAGE_RESULT;
     return good && longest && reader_done(&r) ? 0 : -EPROTO;
 }

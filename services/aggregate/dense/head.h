@@ -3,25 +3,25 @@
  * head.h - the messages of a reduction, as bytes and as a struct. Network order; what is 0 must be 0.
  *
  *      0                      1      2
- *  all | 1:4 kind:4 | 0 | what (2) | 4 root | 8 life (8) | 16 number | 20 attempt | 24 ...
+ *  all | 1:4 kind:4 | everyone | what (2) | 4 root | 8 life (8) | 16 number | 20 attempt | 24 ...
  *
  *  BLOCK     24 tree (1) 0 (3) | 28 position | 32 block                           to the parent; `what` is 0
  *  DEAL      24 tree (1) 0 (3) | 28 passed | 32 from | 36 runs of blocks          to a child; `what`: how many runs
  *            a run: first block (4), how many (4)
- *  ANNOUNCE  24 ticket (8) | 32 spec (12) | 44 each | 48 window (2) ahead (2) | 52 servers | 56 members | .. dead
+ *  ANNOUNCE  24 ticket | 28 spec (12) | 40 each | 44 window (2) ahead (2) | 48 servers | 52 members | .. dead
  *  VOID      24 who                                                              to the root; `what`: the errno
- *  END       24 ticket (8) | 32 who | 36 servers | 40 the counted | .. a small result for all
+ *  END       24 ticket | 28 who | 32 servers | 36 the counted | .. a small result for all
  *                                                                                from the root; `what`: 0 or an errno
  *  PROBE                                                                         is this attempt alive at yours?
- *  JOIN      24 ticket (8) | 32 spec (12) | 44 job | 48 digest (8) | 56 name | .. the vector, when it is small
+ *  JOIN      24 ticket | 28 spec (12) | 40 job | 44 digest (8) | 52 name | .. the vector, when it is small
  *                                                                                to the root; `what`: bytes of the name
  *  RESULT    24 first element (8) | 32 piece | 36 pieces | 40 elements           to all, by the service multicast
- *  HOLD      24 ticket (8) | 32 pieces                                           do you have the whole result?
+ *  HOLD      24 ticket | 28 pieces                                               do you have the whole result?
  *  GATHER    24 spec (12) | 36 job | 40 digest (8) | 48 records (2) 0 (2) | 52 name | .. records
  *                                                                                JOINs of several, to the root
  *  SPREAD    24 who | 28 servers | 32 records (2) bytes (2) | 36 the counted | .. records | .. a small result
  *                                                                                ENDs for several, from the root
- *            a record: server (2), ticket (8), and in a GATHER the vector, when it is small
+ *            a record: server (2), ticket (4), and in a GATHER the vector, when it is small
  *
  *  spec: type (1) operation (1) flags (1) 0 (1) elements (8)
  *  members, dead, counted: sets of `servers` bits, in words of 64 bits: server s is bit s % 64 of word s / 64.
@@ -30,6 +30,9 @@
  * counts up. In a JOIN all three are 0 as long as the member has not heard of the run. A ticket is a member's own
  * number of its call; 0: the receiver is no member. In a GATHER root is the server that it goes to, `what` the bytes of
  * the name; in a SPREAD `what` is as in END.
+ *
+ * everyone: 1 in an END or a SPREAD of which all members of the run are the counted: then that set is not there, since
+ * each knows the members of its own call. Otherwise 0.
  *
  * A BLOCK is the head of a transport's message on port AGGREGATE_PORT_EDGE, whose bytes are the elements. Everything
  * else is a message of its own on port AGGREGATE_PORT_CALL.
@@ -48,7 +51,7 @@ enum {
     MESSAGE_SET_WORDS = MESSAGE_SERVERS_MOST / 64,
     MESSAGE_SMALL_MOST = 1024, /* bytes of a vector that goes with its JOIN, and of a result that goes with the END */
     MESSAGE_RESULT_HEAD = 40,
-    MESSAGE_RECORD_BYTES = 10, /* and the vector */
+    MESSAGE_RECORD_BYTES = 6, /* and the vector */
     /* Of a message that is no BLOCK and no RESULT: a packet of the frames that links carry at best. */
     MESSAGE_BYTES_MOST = 8192,
 };
@@ -100,13 +103,14 @@ struct message {
     uint32_t passed, from;  /* DEAL: positions that the parent has passed; the position of the first block below */
     unsigned runs;          /* DEAL */
     struct deal_run deal[MESSAGE_RUNS_MOST];
-    uint64_t ticket;                                              /* ANNOUNCE, END, JOIN, HOLD */
+    uint32_t ticket;                                              /* ANNOUNCE, END, JOIN, HOLD */
     struct spec spec;                                             /* ANNOUNCE, JOIN */
     uint32_t each;                                                /* ANNOUNCE: elements of a block */
     uint16_t window, ahead;                                       /* ANNOUNCE */
     uint32_t servers;                                             /* ANNOUNCE, END */
     uint64_t members[MESSAGE_SET_WORDS], dead[MESSAGE_SET_WORDS]; /* ANNOUNCE; END: members are the counted */
-    uint16_t status;                                              /* VOID, END: an errno */
+    bool everyone;    /* END, SPREAD: all members are counted, and there is no set of them */
+    uint16_t status;  /* VOID, END: an errno */
     cw_server who;    /* VOID, END: whom the status is about; CW_SERVER_NONE: nobody */
     cw_job job;       /* JOIN: of the caller */
     uint64_t digest;  /* JOIN: of the members */
@@ -118,7 +122,7 @@ struct message {
 
 struct message_record {
     cw_server server;
-    uint64_t ticket;
+    uint32_t ticket;
     const uint8_t *elements; /* of a GATHER: spec_join() bytes, borrowed */
 };
 

@@ -71,7 +71,7 @@ struct share;
 struct farewell {
     struct message end; /* its elements are `result` */
     uint64_t *joined, *involved;
-    uint64_t *ticket; /* by server, of those in `joined` */
+    uint32_t *ticket; /* by server, of those in `joined` */
     uint8_t result[MESSAGE_SMALL_MOST];
 };
 
@@ -86,7 +86,8 @@ struct ended {
 struct pending {
     struct list_node link;
     cw_server from;
-    uint64_t ticket, digest;
+    uint32_t ticket;
+    uint64_t digest;
     struct spec spec;
     uint64_t hash;
     cw_time at;
@@ -113,6 +114,11 @@ struct dense {
     struct trees *trees; /* made for the first run */
     cw_server self;
     uint64_t life; /* of this instance: drawn */
+    /*
+     * Of the latest call. It counts up from a number that is drawn, so that what is said late to an earlier call, of
+     * this instance or of one before it, fits none of these.
+     */
+    uint32_t tickets;
     uint32_t numbers;
     uint64_t round; /* of walks over a list that may change meanwhile */
     struct list members, vertices, reducers, pending, gatherings;
@@ -134,7 +140,7 @@ struct member {
     uint64_t round;
     struct dense *d;
     const void *owner;
-    int64_t ticket;
+    uint32_t ticket;
     uint64_t hash, digest; /* of job and name; of the set of members */
     cw_job job;
     char name[MESSAGE_NAME_MOST];
@@ -162,7 +168,7 @@ struct member {
 
 /* The hash of a job and a name: the same on all servers. */
 uint64_t member_hash(cw_job job, const char *name, size_t length);
-struct member *member_of_ticket(struct dense *d, uint64_t ticket);
+struct member *member_of_ticket(struct dense *d, uint32_t ticket);
 /* Copies count elements from `first` on of the member's vector. */
 void member_copy(const struct member *m, uint64_t first, size_t count, void *to);
 /* Ends the call: frees its vertex, tells done(), and frees the member. counted may be NULL. */
@@ -285,7 +291,7 @@ struct reducer {
     struct frontier frontier;
     /* Sets: those of the call; of them those in the result; those that have joined; as the attempt has it. */
     uint64_t *members, *counted, *joined, *dead, *involved, *silent;
-    uint64_t *ticket; /* by server */
+    uint32_t *ticket; /* by server */
     struct vertex *vertex;
     uint32_t ahead;   /* blocks of a tree that are dealt and not settled, at most */
     unsigned awaited; /* answers to the announcement */
@@ -335,7 +341,7 @@ CW_MUST_CHECK bool farewell_was(const struct dense *d, uint64_t hash);
 struct farewell_question {
     const struct run_name *run; /* life 0: not known */
     uint64_t hash;              /* of job and name, when the run is not known */
-    uint64_t ticket;            /* 0: a vertex asks */
+    uint32_t ticket;            /* 0: a vertex asks */
     cw_server from;
 };
 /*
@@ -362,7 +368,7 @@ void together_spread(struct dense *d, const struct message *m, const uint64_t *m
  * A SPREAD has come: what is for others is passed on, and *ticket is this server's own; 0: it has none. -EPROTO: it
  * cannot be.
  */
-CW_MUST_CHECK int together_told(struct dense *d, const struct message *m, uint64_t *ticket);
+CW_MUST_CHECK int together_told(struct dense *d, const struct message *m, uint32_t *ticket);
 
 /* ---- Small vectors ----------------------------------------------------------------------------------------------- */
 

@@ -17,11 +17,11 @@ uint64_t member_hash(cw_job job, const char *name, size_t length)
     return siphash(&common_key, text, sizeof job + length).word[0];
 }
 
-struct member *member_of_ticket(struct dense *d, uint64_t ticket)
+struct member *member_of_ticket(struct dense *d, uint32_t ticket)
 {
     for (struct list_node *n = list_first(&d->members); n != NULL; n = list_next(&d->members, n)) {
         struct member *m = container_of(n, struct member, link);
-        if ((uint64_t)m->ticket == ticket) {
+        if (m->ticket == ticket) {
             return m;
         }
     }
@@ -87,7 +87,7 @@ void member_end(struct member *m, int status, cw_server who, const uint64_t *cou
 void member_ask(struct member *m)
 {
     _Alignas(16) uint8_t part[MESSAGE_SMALL_MOST];
-    struct message join = {.kind = MESSAGE_JOIN, .run = m->run, .ticket = (uint64_t)m->ticket, .spec = m->spec};
+    struct message join = {.kind = MESSAGE_JOIN, .run = m->run, .ticket = m->ticket, .spec = m->spec};
     join.job = m->job;
     join.digest = m->digest;
     join.name = m->name;
@@ -188,8 +188,8 @@ static struct member *make(struct dense *d, const void *owner, cw_job job, const
     *m = (struct member){.d = d, .owner = owner, .job = job, .name_length = r->name_length, .members = set};
     memcpy(m->name, r->name, r->name_length);
     do {
-        m->ticket = (int64_t)(cw_random(d->s) >> 1);
-    } while (m->ticket < DENSE_TICKET_LEAST || member_of_ticket(d, (uint64_t)m->ticket) != NULL);
+        m->ticket = ++d->tickets;
+    } while (m->ticket == 0 || member_of_ticket(d, m->ticket) != NULL);
     m->hash = member_hash(job, m->name, m->name_length);
     m->digest = siphash(&common_key, set, dense_words(d) * sizeof *set).word[0];
     m->root = torus_id(&d->torus, r->root);
@@ -255,7 +255,7 @@ int64_t dense_reduce(struct dense *d, const void *owner, cw_job job, const cw_re
         together_join(m);
     }
     dense_wake(d);
-    return m->ticket;
+    return DENSE_TICKET_LEAST + m->ticket;
 }
 
 static void cancel(struct member *m)
@@ -269,7 +269,8 @@ static void cancel(struct member *m)
 
 int dense_cancel(struct dense *d, const void *owner, int64_t ticket)
 {
-    struct member *m = member_of_ticket(d, (uint64_t)ticket);
+    int64_t number = ticket - DENSE_TICKET_LEAST;
+    struct member *m = number > 0 && number <= UINT32_MAX ? member_of_ticket(d, (uint32_t)number) : NULL;
     if (m == NULL || m->owner != owner) {
         return -ENOENT;
     }

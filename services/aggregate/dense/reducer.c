@@ -213,7 +213,7 @@ static void begin(struct reducer *r)
     CHECK(dense_words(d) <= MESSAGE_SET_WORDS); /* dense_open() refuses a larger torus */
     memcpy(m.members, r->counted, dense_words(d) * sizeof *m.members);
     memcpy(m.dead, r->dead, dense_words(d) * sizeof *m.dead);
-    m.ticket = trees_set_has(r->counted, d->self) ? (uint64_t)r->caller->ticket : 0;
+    m.ticket = trees_set_has(r->counted, d->self) ? r->caller->ticket : 0;
     rc = vertex_begin(d, &m, r);
     if (rc < 0) {
         reducer_end(r, -ENOBUFS, d->self);
@@ -367,7 +367,7 @@ static bool agrees(const struct reducer *r, const struct spec *spec, uint64_t di
 /* False: the reduction has ended. */
 static bool joins(struct reducer *r, cw_server from, const struct message *m)
 {
-    uint64_t ticket = m->ticket;
+    uint32_t ticket = m->ticket;
     if (!agrees(r, &m->spec, m->digest) || !trees_set_has(r->members, from)) {
         trees_set_add(r->joined, from); /* so that it hears of the end */
         r->ticket[from] = ticket;
@@ -438,7 +438,8 @@ static struct reducer *make(struct dense *d, struct member *caller)
     enum { SETS = 6 };
     size_t words = dense_words(d);
     struct reducer *r = calloc(1, sizeof *r);
-    uint64_t *sets = calloc(SETS * words, sizeof *sets), *ticket = calloc(d->torus.servers, sizeof *ticket);
+    uint64_t *sets = calloc(SETS * words, sizeof *sets);
+    uint32_t *ticket = calloc(d->torus.servers, sizeof *ticket);
     uint8_t *part = calloc(d->torus.servers, spec_small(&caller->spec) + 1);
     if (r == NULL || sets == NULL || ticket == NULL || part == NULL) {
         free(r);
@@ -475,7 +476,7 @@ int reducer_open(struct member *caller)
     reducer_moved(r);
     if (caller->contributes) {
         trees_set_add(r->joined, d->self);
-        r->ticket[d->self] = (uint64_t)caller->ticket;
+        r->ticket[d->self] = caller->ticket;
     }
     list_push_back(&d->reducers, &r->link);
     dense_soon(d); /* from there it takes the joins that came before */

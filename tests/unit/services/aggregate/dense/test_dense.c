@@ -40,7 +40,7 @@ START_TEST(forged)
     struct message m = {.kind = MESSAGE_END, .run = {5, 77, 1}, .attempt = 1, .servers = TOWN_SERVERS};
     const struct town_plan plan = {.name = "a", .root = 5, .members = 2, .elements = 3};
     net = town_open();
-    m.ticket = (uint64_t)town_reduce(net, 1, &plan);
+    m.ticket = (uint32_t)town_reduce(net, 1, &plan);
     ck_assert_int_eq(dense_say(town_dense(net, 4), 1, &m), 0);
     fake_net_run(net, CW_MS(20));
     ck_assert_uint_eq(town_calls[1].ends, 0);

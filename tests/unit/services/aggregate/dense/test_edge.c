@@ -23,7 +23,7 @@ static void setup(void)
     announce.window = 4;
     announce.ahead = 400;
     announce.members[0] = plan.members;
-    announce.ticket = (uint64_t)town_reduce(net, SELF, &plan);
+    announce.ticket = (uint32_t)town_reduce(net, SELF, &plan);
     ck_assert_int_eq(vertex_begin(d, &announce, NULL), 0);
     v = vertex_find(d, &announce.run);
     for (tree = 0; !v->plan.tree[tree].in || v->plan.tree[tree].children != 0; tree++) {

@@ -17,7 +17,7 @@ START_TEST(asked_late)
     ck_assert(town_right(&plan, 7));
     struct dense *root = town_dense(net, 0);
     struct message join = {.kind = MESSAGE_JOIN, .job = 7, .name = "a", .name_length = 1};
-    join.ticket = (uint64_t)town_calls[1].ticket;
+    join.ticket = (uint32_t)town_calls[1].ticket;
     ck_assert_int_eq(reducer_join(root, &join, 1), 0);
     ck_assert_int_eq(reducer_join(root, &join, 2), -EEXIST); /* that is not its ticket */
     join.run = (struct run_name){0, root->life, 1};

@@ -9,7 +9,7 @@
 static uint8_t bytes[MESSAGE_BYTES_MOST], again[MESSAGE_BYTES_MOST];
 
 /* Of two records without a vector: server, ticket. */
-static const uint8_t records[2 * MESSAGE_RECORD_BYTES] = {0, 7, 1, 2, 3, 4, 5, 6, 7, 8, 0, 9, 1};
+static const uint8_t records[2 * MESSAGE_RECORD_BYTES] = {0, 7, 1, 2, 3, 4, 0, 9, 1};
 
 static struct message sample(enum message_kind kind)
 {
@@ -21,7 +21,7 @@ static struct message sample(enum message_kind kind)
     m.runs = 2;
     m.deal[0] = (struct deal_run){1, 7};
     m.deal[1] = (struct deal_run){100, 1};
-    m.ticket = UINT64_C(0x99aabbccddeeff00);
+    m.ticket = UINT32_C(0x99aabbcc);
     m.spec = (struct spec){CW_NUMBER_FLOAT32, CW_COMBINE_SUM, CW_REDUCE_WITHOUT, 1000};
     m.each = 250;
     m.window = 8;
@@ -137,6 +137,23 @@ START_TEST(small)
 }
 END_TEST
 
+/* Where all members are counted no set of them is sent. */
+START_TEST(everyone)
+{
+    for (enum message_kind kind = MESSAGE_END; kind <= MESSAGE_SPREAD; kind += MESSAGE_SPREAD - MESSAGE_END) {
+        struct message m = sample(kind), out;
+        size_t size = message_size(&m);
+        m.everyone = true;
+        message_encode(&m, bytes);
+        SUITE_HOLDS(message_size(&m) == size - 2 * sizeof *m.members, "kind %d", kind);
+        ck_assert_int_eq(message_decode(bytes, message_size(&m), &out), 0);
+        ck_assert(out.everyone && out.servers == 70 && out.status == ECONNRESET);
+        bytes[1] = 0; /* then a set should be there */
+        SUITE_HOLDS(message_decode(bytes, message_size(&m), &out) == -EPROTO, "kind %d", kind);
+    }
+}
+END_TEST
+
 START_TEST(fields)
 {
     struct message m = sample(MESSAGE_ANNOUNCE), out;
@@ -175,6 +192,14 @@ START_TEST(impossible)
         message_encode(&m[i], bytes);
         SUITE_HOLDS(message_decode(bytes, message_size(&m[i]), &out) == -EPROTO, "%u", i);
     }
+    for (enum message_kind kind = MESSAGE_BLOCK; kind <= MESSAGE_SPREAD; kind++) { /* all of them: the END's word */
+        bool ends = kind == MESSAGE_END || kind == MESSAGE_SPREAD;
+        struct message other = sample(kind);
+        message_encode(&other, bytes);
+        bytes[1] = ends ? 2 : 1;
+        size_t size = message_size(&other) + (kind == MESSAGE_RESULT);
+        SUITE_HOLDS(message_decode(bytes, size, &out) == -EPROTO, "kind %d", kind);
+    }
     struct message good = sample(MESSAGE_PROBE);
     message_encode(&good, bytes);
     bytes[1] = 1;
@@ -187,6 +212,6 @@ START_TEST(impossible)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(there_and_back), SUITE_TEST(together), SUITE_TEST(fields),
-                                          SUITE_TEST(small), SUITE_TEST(impossible)};
+static const struct suite_test tests[] = {SUITE_TEST(there_and_back), SUITE_TEST(together), SUITE_TEST(everyone),
+                                          SUITE_TEST(fields),         SUITE_TEST(small),    SUITE_TEST(impossible)};
 SUITE_MAIN("head", tests)

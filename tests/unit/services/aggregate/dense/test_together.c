@@ -176,7 +176,7 @@ START_TEST(twice_and_forged)
     ck_assert_int_eq(together_take(root, &m), -EPROTO);
     m.run.root = TOWN_SERVERS;
     ck_assert_int_eq(together_take(root, &m), -EPROTO);
-    uint64_t ticket;
+    uint32_t ticket;
     m.kind = MESSAGE_SPREAD;
     m.run.root = ROOT;
     m.servers = 8; /* another torus */

@@ -202,7 +202,7 @@ START_TEST(tickets)
     trees_set_add(announce.members, SELF);
     announce.ticket = 12345;
     ck_assert_int_eq(vertex_begin(d, &announce, NULL), -ESTALE);
-    announce.ticket = (uint64_t)town_reduce(net, SELF, &plan);
+    announce.ticket = (uint32_t)town_reduce(net, SELF, &plan);
     announce.spec.elements++;
     ck_assert_int_eq(vertex_begin(d, &announce, NULL), -EINVAL);
     announce.spec.elements--;

@@ -127,7 +127,8 @@ static void show_head(const struct call *call, const struct message *sum)
     static const struct table_column span = {"value_ns", "", TABLE_SPAN}, took = {"took_ns", "", TABLE_SPAN};
     char cell[TABLE_CELL];
     int64_t count = message_get_integer(sum, "count", -1), none = message_get_integer(sum, "no_numbers", 0);
-    fprintf(call->out, "%s", message_get_text(sum, "operation", "?"));
+    const char *operation = message_get_text(sum, "operation", "?");
+    fprintf(call->out, "%s", strcmp(operation, "list") == 0 ? "what can be asked about" : operation);
     if (message_has(sum, "source")) {
         fprintf(call->out, " of %s", message_get_text(sum, "source", "?"));
     }
@@ -157,9 +158,9 @@ static void show_head(const struct call *call, const struct message *sum)
                 message_get_integer(sum, "others_most", 0));
     }
     table_cell(sum, &took, cell);
-    int64_t answered = message_get_integer(sum, "answered", 0),
+    int64_t asked = message_get_integer(sum, "asked", 0), answered = message_get_integer(sum, "answered", 0),
             with = message_get_integer(sum, "with_source", answered);
-    fprintf(call->out, "; %" PRId64 " of %" PRId64 " servers", answered, message_get_integer(sum, "asked", 0));
+    fprintf(call->out, "; %" PRId64 " of %" PRId64 " server%s", answered, asked, asked == 1 ? "" : "s");
     if (with < answered) {
         fprintf(call->out, ", %" PRId64 " of them with such a source", with);
     }

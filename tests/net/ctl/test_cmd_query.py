@@ -27,6 +27,7 @@ class Query(ctl_kit.Case):
         self.assertGreaterEqual(rows[1]["count"], rows[2]["count"])
         rows = self.rows("query count node.sent --by server --on", "0,0,1 2,2,2")
         self.assertEqual([(row["group"], row["value"]) for row in rows[1:]], [("0,0,1", 1), ("2,2,2", 1)])
+        self.assertRegex(self.cwctl("query list --on 0,0,0"), r"^what can be asked about; 1 of 1 server, in ")
         rows = self.rows("query list --on 0,0,0")
         self.assertIn({"what": "row", "source": "node.sent", "kind": "counter", "servers": 1}, rows)
 

@@ -125,10 +125,11 @@ static const struct command table[] = {
      "torus; P99: the time that 99 of 100 did not exceed. --json has every number.",
      "  cwctl kv stats --watch\n  cwctl kv stats --json | jq '{server, evicted, timed_out}'", "", 0, 0, NULL, NULL,
      NULL, run_kv_stats},
-    {"kv hot", "[N]", "the keys that are read most, on any server",
-     "Rates over the last ten seconds or so. One request in four is counted, so small rates are rough. ERROR: how much "
+    {"kv hot", "[N]", "the keys that are asked for most, on any server",
+     "Rates of reads and writes over the last ten seconds or so. One request in four is counted: small rates are "
+     "rough. ERROR: how much "
      "of the rate may belong to other keys. AT ROOT: the part of the rate that the root answered; copies answered the "
-     "rest. Exit code 1: no keys were read.",
+     "rest. Exit code 1: no keys were asked for.",
      "  cwctl kv hot\n  cwctl kv hot 50 --json", "", 0, 1, NULL, NULL, NULL, run_kv_hot},
     {"store create", "disk|memory", "make the store, on all servers of the torus, once",
      "disk: what is done survives a loss of power of all servers; each needs a folder (service store { options { "

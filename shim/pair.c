@@ -250,15 +250,16 @@ int pair_open(struct shim *ends[static 2], const char *name, uint32_t mtu, uint3
     return 0;
 }
 
-void pair_cut(struct shim *end, bool cut)
+bool pair_cut(struct shim *end, bool cut)
 {
     struct pair *p = end_of(end)->pair;
     if (p->cut == cut) {
-        return;
+        return false;
     }
     p->cut = cut;
     empty(&p->ways[0]);
     empty(&p->ways[1]);
     wake(&p->ends[0]);
     wake(&p->ends[1]);
+    return true;
 }

@@ -22,8 +22,8 @@ CW_MUST_CHECK int pair_open(struct shim *ends[static 2], const char *name, uint3
 
 /*
  * Cuts the cable of an end, or mends it. Both ends lose or find their carrier, frames under way are lost, both owners
- * are woken.
+ * are woken. False: it was so already.
  */
-void pair_cut(struct shim *end, bool cut);
+bool pair_cut(struct shim *end, bool cut);
 
 #endif

@@ -237,7 +237,7 @@ uint16_t host_ethertype(const struct host *h, const uint8_t *bytes, uint32_t len
  */
 CW_MUST_CHECK int host_fail(struct host_server *s);
 CW_MUST_CHECK int host_restore(struct host_server *s);
-/* Both ends lose their carrier, or find it again. -EOPNOTSUPP as above; -ENODEV: no such link. */
+/* Both ends lose their carrier, or find it again. -EOPNOTSUPP and -EALREADY as above; -ENODEV: no such link. */
 CW_MUST_CHECK int host_cut(struct host_server *s, cw_link link, bool cut);
 
 /*

@@ -218,6 +218,5 @@ int host_cut(struct host_server *s, cw_link link, bool cut)
     if (link >= CW_LINK_COUNT || s->link[link].shim == NULL) {
         return -ENODEV;
     }
-    pair_cut(host_pump_server(s)->pair[link], cut);
-    return 0;
+    return pair_cut(host_pump_server(s)->pair[link], cut) ? 0 : -EALREADY;
 }

@@ -25,6 +25,7 @@ class Fault(ctl_kit.Case):
     def test_cut_and_mend(self):
         self.refused("--server 0,0,0 cut +z", "no such cable", code=1)
         self.cwctl("--server 0,0,0 cut +x")
+        self.assertEqual(self.cwctl("--server 0,0,0 cut +x"), "it is so already\n")
         self.refused("--server 0,0,0 cut", "usage: cwctl cut LINK", code=2)
         self.cwctl("--server 0,0,0 mend +x")
         self.settle()

@@ -85,6 +85,7 @@ START_TEST(a_cable_is_cut_and_mended)
     struct host_server *s = host_server(h, 0);
     ck_assert_int_eq(host_cut(s, CW_LINK_YP, true), -ENODEV);
     ck_assert_int_eq(host_cut(s, CW_LINK_XP, true), 0);
+    ck_assert_int_eq(host_cut(host_server(h, 1), CW_LINK_XM, true), -EALREADY); /* its other end */
     town_run(h, CW_MS(50));
     ck_assert(!s->link[CW_LINK_XP].carrier);
     ck_assert(!host_server(h, 1)->link[CW_LINK_XM].carrier);

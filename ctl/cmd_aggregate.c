@@ -405,6 +405,8 @@ int run_aggregate_status(struct call *call)
         {"state", "STATE", TABLE_TEXT},
         {"bytes", "BYTES", TABLE_BYTES},
         {"settled_bytes", "SETTLED", TABLE_BYTES},
+        {"memory_bytes", "MEMORY", TABLE_BYTES},
+        {"spool_bytes", "SPOOL", TABLE_BYTES},
         {"settled_partitions", "PARTITIONS", TABLE_COUNT},
         {"members", "MEMBERS", TABLE_COUNT},
         {"attempts", "ATTEMPTS", TABLE_COUNT},

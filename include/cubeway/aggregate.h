@@ -191,9 +191,18 @@ enum { CW_RUN_WORDS = 64, CW_FEED_BYTES = 48 * 1024 };
 /* How a run ended. Borrowed for the upcall. */
 typedef struct cw_run_result {
     size_t size;
-    int status; /* 0: the result is whole, of those that are counted, and (with to=-) take() had all of it */
+    /*
+     * 0: the result is whole, of those that are counted, and (with to=-) take() had all of it. A run takes memory and
+     * spool of the job of the service that has ordered it, on each server. What a job wants there beyond its limit ends
+     * the run with
+     *   -ENOSR   memory (option job_memory of the service aggregate)
+     *   -EXFULL  spool (job_spool)
+     *   -EUSERS  inputs, or results, that a job has at a time
+     */
+    int status;
     bool named; /* who says about which server the status is */
     cw_coord who;
+    uint64_t limit;          /* with these three: that limit, of the job on that server */
     const cw_coord *counted; /* the contributors, ascending; none when it failed */
     unsigned count;
     uint64_t keys; /* of the result */
@@ -238,15 +247,16 @@ typedef struct cw_aggregate_api {
     /*
      * Orders a run, and gives its ticket (> 0) for cancel(), which ends it everywhere. done is called exactly once,
      * later. -EINVAL: the words are no run, or take does not fit them; -EBUSY: 8 runs of this
-     * service, or 32 of all, were ordered here; -ENOMEM.
+     * service's job, or 32 of all, were ordered here; -ENOMEM.
      */
     int64_t (*run)(cw_aggregate *u, const cw_run *run, cw_run_done_fn done, void *arg);
     /*
-     * Hands bytes in, 1 to CW_FEED_BYTES of them, for a run from=feed:NAME that this server contributes to; copies
-     * them. last: nothing follows, and then there may be none. fed is called exactly once, later, when a run has taken
-     * them; until then nothing more is taken: -EBUSY, as when another program or service feeds that name here. A feed
-     * is of one run, and a service that closes before its last bytes were taken ends that run, or is left out of it,
-     * as the run says. -EINVAL; -ENOSPC: 64 feeds are open here; -ENOMEM; or why the feed is over.
+     * Hands bytes in, 1 to CW_FEED_BYTES of them, for a run from=feed:NAME of the same job that this server contributes
+     * to; copies them. last: nothing follows, and then there may be none. fed is called exactly once, later, when a run
+     * has taken them; until then nothing more is taken: -EBUSY, as when another service of this job feeds that name
+     * here. A feed is of one run, and a service that closes before its last bytes were taken ends that run, or is left
+     * out of it, as the run says. -EINVAL; -ENOSPC: 64 feeds of this job, or 128 of all, are open here; -ENOMEM; or why
+     * the feed is over.
      */
     int (*feed)(cw_aggregate *u, const char *name, const void *bytes, size_t length, bool last, cw_fed_fn fed,
                 void *arg);

@@ -80,14 +80,14 @@ static int64_t api_allgather(cw_aggregate *u, const cw_reduce *reduce, cw_reduce
 static int64_t api_run(cw_aggregate *u, const cw_run *run, cw_run_done_fn done, void *arg)
 {
     uint32_t number = u != NULL ? orders_number(u->a->orders) : 0;
-    int rc = u == NULL ? -EINVAL : stream_run(u->a->stream, u, run, done, arg, number);
+    int rc = u == NULL ? -EINVAL : stream_run(u->a->stream, u, u->job, run, done, arg, number);
     return rc < 0 ? rc : RUN_TICKET + number;
 }
 
 static int api_feed(cw_aggregate *u, const char *name, const void *bytes, size_t length, bool last, cw_fed_fn fed,
                     void *arg)
 {
-    return u == NULL ? -EINVAL : stream_give(u->a->stream, u, name, bytes, length, last, fed, arg);
+    return u == NULL ? -EINVAL : stream_give(u->a->stream, u, u->job, name, bytes, length, last, fed, arg);
 }
 
 static const cw_aggregate_api api = {
@@ -252,7 +252,8 @@ static const cw_command commands[] = {
     {"query feed", "NAME keep_ms=N data=BASE64", "Count these lines for a feed of this server."},
     {"query", "OP SOURCE [k=N] [p=P].. [by=x|y|z|server] [on=SERVER].. [within_ms=N]",
      "Ask all servers about a source: count sum mean min max top distinct quantile histogram."},
-    {"status", "", "The reductions that this server has to do with, and who is waited for."},
+    {"status", "",
+     "The reductions and runs that this server has to do with, who is waited for, and what jobs hold here."},
     {"totals", "",
      "In how many reductions this server is a member, a vertex and the root; bytes of their windows; questions."},
     {NULL, NULL, NULL},

@@ -39,20 +39,45 @@ void spool_open(struct spool *s, const struct spool_host *host, const char *fold
     s->limit = limit;
 }
 
-static bool spool_take(struct spool *s, uint64_t bytes)
+static bool count_up(_Atomic uint64_t *count, uint64_t limit, uint64_t bytes)
 {
-    uint64_t used = atomic_fetch_add(&s->used, bytes);
-    if (bytes > s->limit || used > s->limit - bytes) {
-        atomic_fetch_sub(&s->used, bytes);
+    uint64_t used = atomic_fetch_add(count, bytes);
+    if (bytes > limit || used > limit - bytes) {
+        atomic_fetch_sub(count, bytes);
         return false;
     }
     return true;
 }
 
-void shelf_open(struct shelf *f, struct spool *s, uint32_t partitions, const struct combine *combine)
+static void give_back(struct shelf *f, uint64_t bytes)
+{
+    atomic_fetch_sub(&f->spool->used, bytes);
+    if (f->share != NULL) {
+        atomic_fetch_sub(&f->share->used, bytes);
+    }
+}
+
+/* Of the share, and of all (aggregate rule 33). */
+static int take(struct shelf *f, uint64_t bytes)
+{
+    if (f->share != NULL && !count_up(&f->share->used, f->share->limit, bytes)) {
+        return -EXFULL;
+    }
+    if (!count_up(&f->spool->used, f->spool->limit, bytes)) {
+        if (f->share != NULL) {
+            atomic_fetch_sub(&f->share->used, bytes);
+        }
+        return -ENOSPC;
+    }
+    return 0;
+}
+
+void shelf_open(struct shelf *f, struct spool *s, struct spool_share *share, uint32_t partitions,
+                const struct combine *combine)
 {
     memset(f, 0, sizeof *f);
     f->spool = s;
+    f->share = share;
     f->partitions = partitions;
     f->combine = combine != NULL ? *combine : f->combine;
 }
@@ -69,7 +94,7 @@ static void run_drop(struct shelf *f, struct shelf_run *run)
     if (run->file != NULL) {
         f->spool->host->close(f->spool->host->context, run->file);
     }
-    atomic_fetch_sub(&f->spool->used, run->bytes);
+    give_back(f, run->bytes);
     free(run->place);
     *run = (struct shelf_run){0};
 }
@@ -95,15 +120,16 @@ struct run_writer {
 
 static int run_flush(struct run_writer *w)
 {
-    struct spool *s = w->shelf->spool;
+    const struct spool *s = w->shelf->spool;
     if (w->used == 0) {
         return 0;
     }
-    if (!spool_take(s, w->used)) {
-        return -ENOSPC;
+    int rc = take(w->shelf, w->used);
+    if (rc < 0) {
+        return rc;
     }
     w->run.bytes += w->used;
-    int rc = s->host->write(s->host->context, w->run.file, w->buffer, w->used);
+    rc = s->host->write(s->host->context, w->run.file, w->buffer, w->used);
     w->used = 0;
     return rc;
 }

@@ -9,12 +9,13 @@
  *       4 bytes, network order
  *
  * struct spool is the account of a server: a host, a folder, and how many bytes all tasks together may write there.
+ * struct spool_share is what some of them may write together, as those of one job.
  * struct shelf is a task's runs. A shelf that has SHELF_RUNS runs merges them to one before it takes another.
  *
  * Guarantees
  *  - shelf_reader gives the records of a partition in ascending order, equal keys combined, in the order in which they
  *    came; from the same shelf the same records each time, from any key on.
- *  - What is written counts until the shelf is closed, and never exceeds the limit, whatever goes wrong.
+ *  - What is written counts until the shelf is closed, and never exceeds the limits, whatever goes wrong.
  *  - Files have no names: nothing is left when the program ends.
  *
  * Threads: all functions but those that say so may wait for a disk, and are called by cw_offload(). Those of one shelf
@@ -41,6 +42,11 @@ struct spool {
     _Atomic uint64_t used;
 };
 
+struct spool_share {
+    uint64_t limit; /* bytes */
+    _Atomic uint64_t used;
+};
+
 /* No host, or no folder: everything that would be written is refused (-ENOTDIR). On the server's thread. */
 void spool_open(struct spool *s, const struct spool_host *host, const char *folder, uint64_t limit);
 
@@ -56,6 +62,7 @@ struct shelf_run {
 
 struct shelf {
     struct spool *spool;
+    struct spool_share *share; /* NULL: none */
     struct combine combine;
     uint32_t partitions;
     unsigned runs;
@@ -66,11 +73,15 @@ struct shelf {
     uint8_t failed_key[RECORD_KEY_MOST];
 };
 
-/* An empty shelf. Borrows s, and what combine points at, until shelf_close(). On the server's thread. */
-void shelf_open(struct shelf *f, struct spool *s, uint32_t partitions, const struct combine *combine);
 /*
- * Writes a sorted batch as a run. 0; -ENOTDIR: there is no spool; -ENOSPC: the limit, or the disk; -ENOMEM; -errno; or
- * what the combiner says, of f->key. The shelf is as it was then.
+ * An empty shelf. Borrows s, share (NULL: none), and what combine points at, until shelf_close(). On the server's
+ * thread.
+ */
+void shelf_open(struct shelf *f, struct spool *s, struct spool_share *share, uint32_t partitions,
+                const struct combine *combine);
+/*
+ * Writes a sorted batch as a run. 0; -ENOTDIR: there is no spool; -ENOSPC: the limit, or the disk; -EXFULL: the limit
+ * of the share; -ENOMEM; -errno; or what the combiner says, of f->key. The shelf is as it was then.
  */
 CW_MUST_CHECK int shelf_put(struct shelf *f, const struct batch *b);
 /* Borrows a sorted batch as the last run, until shelf_close(). Any thread. */

@@ -11,19 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_MOST = 64, REASON = 200, HEIRS = 400, TEXT_ROW = 36 * 1024 };
-
-/* ---- Sentences --------------------------------------------------------------------------------------------------- */
-
-static void reason(char out[static REASON], const struct refusal *f)
-{
-    const char *why = muster_reason(f->status);
-    if (f->line > 0) {
-        snprintf(out, REASON, "line %" PRIu64 ": %s", f->line, why);
-    } else {
-        snprintf(out, REASON, "%s", why);
-    }
-}
+enum { ROWS_MOST = 64, HEIRS = 400, TEXT_ROW = 36 * 1024 };
 
 /* ---- The end ----------------------------------------------------------------------------------------------------- */
 
@@ -58,12 +46,12 @@ static int refuse_heirless(cw_request *r, const struct lead *l, const char *name
 static int refuse_inputs(cw_request *r, const struct lead *l)
 {
     const struct refusal *f = &l->refusal[0];
-    char name[TORUS_TEXT] = "", why[REASON], others[32] = "";
+    char name[TORUS_TEXT] = "", why[MUSTER_REASON], others[32] = "";
     torus_format(torus_coord(&l->st->torus, f->server), name);
     if (f->status == -ECONNRESET && l->copies[0] != '\0' && !f->writing) {
         return refuse_heirless(r, l, name);
     }
-    reason(why, f);
+    muster_tell(why, l, f->status, f->line, f->limit);
     if (l->refusals > 1) {
         snprintf(others, sizeof others, "; and %u others", l->refusals - 1);
     }
@@ -77,7 +65,8 @@ static int refuse_inputs(cw_request *r, const struct lead *l)
 static int refuse_failed(cw_request *r, const struct lead *l)
 {
     const struct torus *torus = &l->st->torus;
-    char name[TORUS_TEXT] = "";
+    char name[TORUS_TEXT] = "", why[MUSTER_REASON];
+    muster_tell(why, l, l->status, 0, l->limit);
     if (l->cancelled) {
         return refuse_with(r, -ECANCELED, "it was cancelled");
     }
@@ -85,17 +74,17 @@ static int refuse_failed(cw_request *r, const struct lead *l)
         return refuse_inputs(r, l);
     }
     if (l->who >= torus->servers) {
-        return refuse_with(r, l->status, "the run failed: %s", muster_reason(l->status));
+        return refuse_with(r, l->status, "the run failed: %s", why);
     }
     torus_format(torus_coord(torus, l->who), name);
     if (l->at_root) {
-        return refuse_with(r, l->status, "server %s, which is to write the result: %s", name, muster_reason(l->status));
+        return refuse_with(r, l->status, "server %s, which is to write the result: %s", name, why);
     }
     if (l->copies[0] != '\0' && l->status == -ECONNRESET) {
         return refuse_heirless(r, l, name);
     }
     bool hint = l->status == -ECONNRESET && (l->wish.flags & LETTER_WITHOUT) == 0;
-    return refuse_with(r, l->status, "the run failed: server %s: %s%s", name, muster_reason(l->status),
+    return refuse_with(r, l->status, "the run failed: server %s: %s%s", name, why,
                        hint ? " (--without goes on without servers that are gone)" : "");
 }
 
@@ -159,8 +148,8 @@ static void rows_servers(const struct lead *l, bool well)
 {
     unsigned rows = 0;
     for (unsigned i = 0; i < l->refusals; i++) {
-        char why[REASON];
-        reason(why, &l->refusal[i]);
+        char why[MUSTER_REASON];
+        muster_tell(why, l, l->refusal[i].status, l->refusal[i].line, l->refusal[i].limit);
         row_server(l, l->refusal[i].server, "refused", l->refusal[i].status, why);
     }
     for (cw_server s = 0; s < l->st->torus.servers && well && rows < ROWS_MOST; s++) {
@@ -206,6 +195,7 @@ static void give(void *arg, int status, const uint8_t *text, size_t length, bool
     status = row == NULL ? -ENOMEM : status;
     if (status < 0) {
         cw_request_done(r, refuse_with(r, status, "the run failed: %s", muster_reason(status)));
+        l->limit = account_limit(l->st, status);
         lead_fail(l, status, l->st->self, false);
         free(row);
         return;
@@ -250,7 +240,7 @@ int asker_command(struct stream *st, cw_request *r, int argc, const char *const 
     if (argc > 2 && (strcmp(argv[1], "check=word") == 0 || strcmp(argv[1], "check=run") == 0)) {
         return wording_check(st, r, argc, argv);
     }
-    int rc = wording_read(st, NULL, r, argc, argv, &l);
+    int rc = wording_read(st, AGGREGATE_JOB, r, argc, argv, &l);
     if (rc < 0) {
         return rc;
     }
@@ -286,6 +276,7 @@ void asker_status(const struct stream *st, cw_request *r, bool *first)
         *first = false;
         cw_request_int(r, "id", l->number);
         cw_request_text(r, "role", "desk");
+        cw_request_int(r, "job", l->wish.job);
         if (l->parts == 1) {
             tell_server_id(st->s, r, "root", l->part[0].root);
         }
@@ -314,7 +305,7 @@ void asker_collector(const struct collector *c, cw_request *r)
     const struct stream *st = c->st;
     cw_request_text(r, "role", "root");
     tell_server_id(st->s, r, "root", st->self);
-    cw_request_int(r, "job", AGGREGATE_JOB);
+    cw_request_int(r, "job", c->wish.job);
     cw_request_text(r, "name", c->wish.to);
     cw_request_text(r, "operation", c->wish.combine);
     cw_request_text(r, "type", c->wish.mapper);

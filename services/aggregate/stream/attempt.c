@@ -31,15 +31,23 @@ static bool is_direct(const struct collector *c)
 /* Would another attempt end with the same? */
 static bool is_final(int status)
 {
-    return status == -EINVAL || status == -ERANGE || status == -EMSGSIZE || status == -EBADMSG;
+    return status == -EINVAL || status == -ERANGE || status == -EMSGSIZE || status == -EBADMSG || status == -ENOSR;
 }
 
-void attempt_void(struct collector *c, uint32_t attempt, int status, cw_server who)
+static void voided(struct collector *c, int status, cw_server who)
 {
-    if (attempt == c->attempt && is_final(status)) {
+    if (is_final(status)) {
         collector_blame(c, status, who);
-    } else if (attempt == c->attempt) {
+    } else {
         attempt_give_up(c);
+    }
+}
+
+void attempt_void(struct collector *c, const struct letter *l)
+{
+    if (l->attempt == c->attempt) {
+        c->limit = c->status == 0 ? l->limit : c->limit;
+        voided(c, -(int)l->status, l->who);
     }
 }
 
@@ -122,7 +130,7 @@ static void begin(struct collector *c)
     c->each = c->each != 0 ? c->each : junction_each(c, depth);
     stream_note(st, STREAM_COUNT_ATTEMPTS, 1);
     struct letter l = {.kind = LETTER_ANNOUNCE, .run = c->run, .lead = c->lead, .attempt = c->attempt};
-    l.wish = c->wish;
+    l.wish = c->wish; /* the job, and how to combine */
     l.partitions = c->wish.partitions;
     l.each = c->each;
     l.direct = is_direct(c);
@@ -233,7 +241,7 @@ void attempt_tick(struct collector *c)
 {
     cw_time now = cw_now(c->st->s);
     if (c->junction != NULL && c->junction->broken) {
-        attempt_void(c, c->attempt, c->junction->cause, c->junction->who);
+        voided(c, c->junction->cause, c->junction->who);
     }
     if (cw_time_due(cw_time_add(c->moved, CW_MS((int64_t)c->wish.limit_ms)), now)) {
         collector_end(c, -ETIMEDOUT, stream_first(c->st, c->silent));

@@ -62,7 +62,7 @@ static int check(struct stream *st, const struct letter *l)
     for (struct list_node *n = list_first(&st->collectors); n != NULL; n = list_next(&st->collectors, n)) {
         count++;
     }
-    return count < STREAM_RUNS ? 0 : -ENOBUFS;
+    return count < STREAM_TASKS ? 0 : -ENOBUFS;
 }
 
 static struct collector *make(struct stream *st)
@@ -109,13 +109,16 @@ int collector_open(struct stream *st, const struct letter *l, const struct trans
     c->bytes = l->bytes;
     memcpy(c->members, l->members, bytes);
     memcpy(c->copies, l->others, bytes);
-    c->result = result_open(st, c, &c->wish, c->first, c->count);
-    list_push_back(&st->collectors, &c->link);
-    if (c->result == NULL) {
-        collector_free(c);
-        return -ENOBUFS;
-    }
     c->reply = *reply;
+    list_push_back(&st->collectors, &c->link);
+    rc = result_open(st, c, &c->wish, c->first, c->count, &c->result);
+    if (rc < 0) {
+        struct letter none = {.kind = LETTER_ORDERED, .run = l->run, .attempt = l->attempt, .who = st->self};
+        none.limit = account_limit(st, rc);
+        stream_answer(st, reply, rc, &none); /* only the answer says which limit was in the way */
+        collector_free(c);
+        return 0;
+    }
     c->asked = true;
     c->state = COLLECTOR_PAUSES;
     c->next = c->heard = cw_now(st->s);
@@ -168,6 +171,7 @@ static void tell_lead(struct collector *c, int status, cw_server who)
     l.attempts = c->attempt;
     l.keys = result_keys(c->result);
     l.bytes = result_bytes(c->result);
+    l.limit = who == c->st->self ? account_limit(c->st, status) : c->limit;
     stream_answer(c->st, &c->reply, status, &l);
 }
 

@@ -143,9 +143,8 @@ static void copy_heard(void *context, void *arg, int status, const uint8_t *byte
 {
     struct copy_asked a = *(struct copy_asked *)arg;
     struct sharing *p = a.p;
+    struct letter said;
     (void)context;
-    (void)bytes;
-    (void)size;
     (void)m;
     free(arg);
     p->uses--;
@@ -154,6 +153,8 @@ static void copy_heard(void *context, void *arg, int status, const uint8_t *byte
     if (p->closing) {
         sharing_free(p);
     } else if (status < 0) {
+        bool whole = size > 0 && letter_decode(bytes, (size_t)size, &said) == 0 && said.kind == LETTER_ORDERED;
+        p->c->limit = whole ? said.limit : 0;
         sharing_fail(p, status, a.server);
     } else {
         sharing_ended(p);
@@ -277,6 +278,7 @@ void sharing_close(struct sharing *p)
 struct copy {
     struct list_node link; /* the first member */
     struct channel ch;
+    struct account *account;
     char to[LETTER_NAME_MOST + 1];
     struct transport_reply_to reply;
     bool asked;         /* somebody waits for that answer: the root, and then the lead */
@@ -327,7 +329,8 @@ static void copy_free(struct copy *c)
     if (c->file != NULL) {
         st->host->abandon(st->host->context, c->file);
     }
-    st->memory -= sizeof *c;
+    account_give(c->account, sizeof *c);
+    account_close(c->account);
     list_remove(&c->link);
     free(c);
 }
@@ -336,6 +339,7 @@ static void answer(struct copy *c, int status)
 {
     struct letter l = {.kind = LETTER_ORDERED, .run = c->ch.run, .attempt = c->ch.round, .who = CW_SERVER_NONE};
     l.bytes = c->bytes;
+    l.limit = account_limit(c->ch.st, status);
     if (c->asked) {
         c->asked = false;
         stream_answer(c->ch.st, &c->reply, status, &l);
@@ -440,6 +444,23 @@ static void copy_cast_done(void *arg, const cw_reduce_result *result)
     }
 }
 
+/* Takes the memory of a copy. */
+static int make(struct stream *st, cw_job job, struct copy **out)
+{
+    struct account *account = account_open(st, job);
+    struct copy *c = malloc(sizeof *c);
+    int rc = account == NULL || c == NULL ? -ENOBUFS : account_take(account, sizeof *c);
+    if (rc < 0) {
+        account_close(account);
+        free(c);
+        return rc;
+    }
+    memset(c, 0, offsetof(struct copy, text));
+    c->account = account;
+    *out = c;
+    return 0;
+}
+
 int copy_open(struct stream *st, const struct letter *l, cw_server root, const struct transport_reply_to *reply)
 {
     const struct copy *before = copy_of(st, &l->run);
@@ -456,19 +477,21 @@ int copy_open(struct stream *st, const struct letter *l, cw_server root, const s
         return -EBUSY;
     }
     copy_drop(st, &l->run, l->attempt - 1, false);
-    struct copy *c = st->memory + sizeof *c <= st->memory_most ? malloc(sizeof *c) : NULL;
-    if (c == NULL) {
-        return -ENOBUFS;
+    struct copy *c;
+    int rc = make(st, l->wish.job, &c);
+    if (rc < 0) {
+        const struct letter none = {
+            .kind = LETTER_ORDERED, .run = l->run, .attempt = l->attempt, .limit = account_limit(st, rc)};
+        stream_answer(st, reply, rc, &none);
+        return 0;
     }
-    memset(c, 0, offsetof(struct copy, text));
     c->ch = (struct channel){.st = st, .run = l->run, .round = l->attempt, .root = root, .limit_ms = l->wish.limit_ms};
     c->ch.done = copy_cast_done;
     c->ch.arg = c;
     memcpy(c->to, l->wish.to, sizeof c->to);
     c->heard = cw_now(st->s);
-    st->memory += sizeof *c;
     list_push_back(&st->copies, &c->link);
-    int rc = channel_open(&c->ch, l->others);
+    rc = channel_open(&c->ch, l->others);
     if (rc < 0) {
         copy_free(c);
         return -ENOBUFS;

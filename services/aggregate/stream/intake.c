@@ -20,6 +20,7 @@ enum { UNDER_WAY = 1 };
 struct intake {
     struct list_node link; /* the first member */
     struct stream *st;
+    cw_job job; /* of whoever feeds, and of the run */
     char name[TALLIES_NAME + 1];
     uint64_t feeder;   /* the program's own number: another one is not heard; 0: a service feeds, */
     const void *owner; /* this one, */
@@ -49,10 +50,10 @@ const char *intake_name_of(const char *from)
     return strncmp(from, INTAKE_PREFIX, length) == 0 ? from + length : NULL;
 }
 
-static struct intake *find(const struct stream *st, const char *name)
+static struct intake *find(const struct stream *st, cw_job job, const char *name)
 {
     for (struct list_node *n = list_first(&st->feeds); n != NULL; n = list_next(&st->feeds, n)) {
-        if (strcmp(intake_at(n)->name, name) == 0) {
+        if (intake_at(n)->job == job && strcmp(intake_at(n)->name, name) == 0) {
             return intake_at(n);
         }
     }
@@ -119,17 +120,24 @@ static void answer(struct intake *f)
     }
 }
 
-static int open_feed(struct stream *st, cw_request *r, const char *name, uint64_t feeder, struct intake **out)
+static int open_feed(struct stream *st, cw_request *r, cw_job job, const char *name, uint64_t feeder,
+                     struct intake **out)
 {
-    if (st->feed_count >= INTAKES_MOST) {
-        return refuse_with(r, -ENOSPC, "%d programs feed runs at this server: there is no room for another one",
-                           INTAKES_MOST);
+    unsigned mine = 0;
+    for (struct list_node *n = list_first(&st->feeds); n != NULL; n = list_next(&st->feeds, n)) {
+        mine += intake_at(n)->job == job;
+    }
+    if (st->feed_count >= INTAKES_MOST || mine >= INTAKES_EACH) {
+        return refuse_with(r, -ENOSPC, "%d programs%s feed runs at this server: there is no room for another one",
+                           mine >= INTAKES_EACH ? INTAKES_EACH : INTAKES_MOST,
+                           mine >= INTAKES_EACH ? " of one job" : "");
     }
     struct intake *f = calloc(1, sizeof *f);
     if (f == NULL) {
         return -ENOMEM;
     }
     f->st = st;
+    f->job = job;
     f->feeder = feeder;
     f->status = UNDER_WAY;
     snprintf(f->name, sizeof f->name, "%s", name);
@@ -162,7 +170,7 @@ static int read_piece(cw_request *r, int argc, const char *const *argv, struct p
 /* The feed that the piece is for: its own, or one that begins with it. */
 static int intake_for(struct stream *st, cw_request *r, const struct piece *p, struct intake **out)
 {
-    struct intake *f = find(st, p->lines.name);
+    struct intake *f = find(st, AGGREGATE_JOB, p->lines.name);
     if (f != NULL && f->feeder != p->feeder && f->status != UNDER_WAY) {
         intake_free(f); /* its program has not come to hear how it ended */
         f = NULL;
@@ -177,7 +185,7 @@ static int intake_for(struct stream *st, cw_request *r, const struct piece *p, s
                            p->lines.name);
     }
     if (f == NULL) {
-        return open_feed(st, r, p->lines.name, p->feeder, out);
+        return open_feed(st, r, AGGREGATE_JOB, p->lines.name, p->feeder, out);
     }
     if (f->waits != NULL || (f->status == UNDER_WAY && f->at != p->at) ||
         ((f->bytes != NULL || f->ended) && p->lines.length > 0)) {
@@ -220,7 +228,7 @@ int intake_command(struct stream *st, cw_request *r, int argc, const char *const
     f->waits = r;
     f->answer_by = cw_time_add(cw_now(st->s), INTAKE_HOLD);
     if (f->status == UNDER_WAY && f->taker == NULL) {
-        f->taker = task_offer(st, f->name, f);
+        f->taker = task_offer(st, f->job, f->name, f);
     }
     if (f->status != UNDER_WAY || (f->bytes == NULL && !f->ended)) {
         answer(f);
@@ -234,9 +242,9 @@ int intake_command(struct stream *st, cw_request *r, int argc, const char *const
 /* ---- Services ---------------------------------------------------------------------------------------------------- */
 
 /* The feed of a service, or a new one. */
-static int feed_of(struct stream *st, const void *owner, const char *name, struct intake **out)
+static int feed_of(struct stream *st, const void *owner, cw_job job, const char *name, struct intake **out)
 {
-    struct intake *f = find(st, name);
+    struct intake *f = find(st, job, name);
     if (f != NULL && f->status != UNDER_WAY) {
         int status = f->owner == owner ? f->status : 0;
         intake_free(f);
@@ -248,13 +256,13 @@ static int feed_of(struct stream *st, const void *owner, const char *name, struc
     if (f != NULL && (f->owner != owner || f->fed != NULL || f->ended)) {
         return f->owner == owner && f->fed == NULL ? -EINVAL : -EBUSY;
     }
-    int rc = f == NULL ? open_feed(st, NULL, name, 0, &f) : 0;
+    int rc = f == NULL ? open_feed(st, NULL, job, name, 0, &f) : 0;
     *out = f;
     return rc;
 }
 
-int intake_give(struct stream *st, const void *owner, const char *name, const void *bytes, size_t length, bool last,
-                cw_fed_fn fed, void *arg)
+int intake_give(struct stream *st, const void *owner, cw_job job, const char *name, const void *bytes, size_t length,
+                bool last, cw_fed_fn fed, void *arg)
 {
     struct intake *f;
     if (name == NULL || !tallies_name_valid(name) || fed == NULL || length > LINES_BYTES || (length == 0 && !last) ||
@@ -262,7 +270,7 @@ int intake_give(struct stream *st, const void *owner, const char *name, const vo
         return -EINVAL;
     }
     uint8_t *copy = length > 0 ? malloc(length) : NULL;
-    int rc = length > 0 && copy == NULL ? -ENOMEM : feed_of(st, owner, name, &f);
+    int rc = length > 0 && copy == NULL ? -ENOMEM : feed_of(st, owner, job, name, &f);
     if (rc < 0) {
         free(copy);
         return rc;
@@ -280,7 +288,7 @@ int intake_give(struct stream *st, const void *owner, const char *name, const vo
     f->answer_by = f->until = CW_NEVER;
     f->within = true; /* it cannot be freed meanwhile: it waits for its answer */
     if (f->taker == NULL) {
-        f->taker = task_offer(st, f->name, f);
+        f->taker = task_offer(st, f->job, f->name, f);
     }
     if (f->taker != NULL) {
         task_fed(f->taker);
@@ -311,9 +319,9 @@ void intake_disown(struct stream *st, const void *owner)
 
 /* ---- The task's side --------------------------------------------------------------------------------------------- */
 
-int intake_take(struct stream *st, const char *name, struct task *t, struct intake **out)
+int intake_take(struct stream *st, cw_job job, const char *name, struct task *t, struct intake **out)
 {
-    struct intake *f = find(st, name);
+    struct intake *f = find(st, job, name);
     *out = NULL;
     if (f == NULL || f->status != UNDER_WAY) {
         return 0;
@@ -395,6 +403,7 @@ void intake_status(const struct stream *st, cw_request *r, bool *first)
         }
         *first = false;
         cw_request_text(r, "role", "feed");
+        cw_request_int(r, "job", f->job);
         cw_request_text(r, "name", f->name);
         cw_request_text(r, "state",
                         f->status != UNDER_WAY ? "a run has taken it"

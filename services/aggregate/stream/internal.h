@@ -17,6 +17,7 @@
  *     copy.c       a result that goes to others, too: at its root, and where it is written as well
  *     task.c       at a contributor: its input, mapped and sorted
  *     source.c     there too: the records of one partition of it
+ *     account.c    what the runs of a job hold here, and may
  *     intake.c     there too: inputs that programs and services hand in
  *     junction.c   one attempt at one server: its plan, and the partitions that are under way
  *     flow.c       one partition at one server: children's blocks and the own ones, merged into blocks for the parent
@@ -37,6 +38,7 @@
 #include "services/aggregate/dense/plan.h"
 #include "services/aggregate/order/host.h"
 #include "services/aggregate/sorted/spool.h"
+#include "services/aggregate/stream/account.h"
 #include "services/aggregate/stream/best.h"
 #include "services/aggregate/stream/intake.h"
 #include "services/aggregate/stream/letter.h"
@@ -46,9 +48,10 @@
 #include "services/transport/transport.h"
 
 enum {
-    STREAM_RUNS = 32,          /* tasks, and roots, at a time on a server */
-    STREAM_LEADS = 32,         /* runs that were ordered at this server; and of one who asks, a service or all */
-    STREAM_LEADS_EACH = 8,     /* operators, so many: who asks for more keeps nobody else from asking */
+    STREAM_TASKS = 64,         /* at a time on a server, and so many roots */
+    STREAM_RUNS = 32,          /* so many that are in the middle of partitions */
+    STREAM_LEADS = 32,         /* runs that were ordered at this server; and of one job, so many: who asks for more */
+    STREAM_LEADS_EACH = 8,     /* keeps nobody else from asking */
     STREAM_ROOTS = 32,         /* roots of a run that collect at the same time, over trees */
     STREAM_ROOTS_DIRECT = 512, /* and without */
     STREAM_JUNCTIONS = 1024,   /* at a time on a server: one of each root */
@@ -107,9 +110,10 @@ struct stream {
     size_t lent[CW_LINK_COUNT];         /* bytes of blocks that are on their way to the neighbour at that link */
     struct list waiting[CW_LINK_COUNT]; /* flows whose next block waits until there is less */
     struct list holding;                /* flows that hold a block that is not full, the first one first */
-    struct list tasks, junctions, collectors, copies, leads, feeds;
+    struct list tasks, junctions, collectors, copies, leads, feeds, accounts;
     unsigned task_count, junction_count, lead_count, feed_count;
     uint64_t memory, memory_most;
+    uint64_t job_memory, job_spool; /* the most of one job: account.h */
     cw_timer *tick, *soon, *hold;
     bool closing;
     cw_counter *counter[STREAM_COUNTS];
@@ -139,8 +143,8 @@ bool task_is_ready(const struct task *t);
 /* Takes t, at once or when the work that is under way has ended, and its sources are closed. */
 void task_drop(struct task *t);
 void task_tick(struct task *t);
-/* Somebody feeds that name now: gives the task that has waited for it and takes f; NULL: none has. */
-struct task *task_offer(struct stream *st, const char *name, struct intake *f);
+/* Somebody of the job feeds that name now: gives the task that has waited for it and takes f; NULL: none has. */
+struct task *task_offer(struct stream *st, cw_job job, const char *name, struct intake *f);
 /* There is a piece in the task's feed, or its end. */
 void task_fed(struct task *t);
 /* Who fed the task is gone, and had not come to its end: the task fails, and leaves the feed. */
@@ -200,6 +204,7 @@ struct junction {
     struct list_node link;
     struct stream *st;
     struct run_name run, lead; /* the root's, and the one whose tasks these are */
+    struct account *account;
     uint32_t attempt;
     uint32_t partitions;
     uint32_t each;      /* bytes of a block, where no record is longer */
@@ -225,7 +230,8 @@ struct junction {
 struct junction *junction_find(struct stream *st, const struct run_name *run);
 /*
  * Begins an attempt as it was announced, instead of an earlier one of the same run. collector: at the root, else NULL.
- * -ESTALE: an old attempt, or the server has no task of the lead; -EPROTO; -ENOBUFS, -ENETUNREACH.
+ * -ESTALE: an old attempt, or the server has no task of the lead; -EPROTO; -ENOBUFS, -ENETUNREACH; at a root -ENOSR.
+ * Elsewhere that breaks it, so that the root hears of the limit.
  */
 CW_MUST_CHECK int junction_begin(struct stream *st, const struct letter *l, struct collector *collector);
 void junction_free(struct junction *j);
@@ -281,6 +287,7 @@ struct collector {
     bool written, named;
     int status; /* < 0: the run has failed, and ends with the next tick */
     cw_server who;
+    uint64_t limit; /* of the job, which was in the way there; 0: none was */
     cw_time moved, probed, next, heard;
     cw_time orphan; /* the lead is gone since, and this waits for the COMMIT of others; 0: it is not */
     cw_span pause;
@@ -317,7 +324,7 @@ void collector_close(struct stream *st);
 void attempt_announced(struct collector *c, uint32_t attempt, cw_server from, int status);
 void attempt_probed(struct collector *c, uint32_t attempt, cw_server from, int status);
 /* A server says that the attempt cannot be completed. */
-void attempt_void(struct collector *c, uint32_t attempt, int status, cw_server who);
+void attempt_void(struct collector *c, const struct letter *l);
 /* The attempt that is under way, if one is, ends, and after a pause another one begins. */
 void attempt_give_up(struct collector *c);
 /* While attempts are under way. */
@@ -331,12 +338,12 @@ void collector_moved(struct collector *c);
 
 /* ---- The result -------------------------------------------------------------------------------------------------- */
 
-/* Keeps the blocks of a root's partitions. NULL: no memory. */
-struct result *result_open(struct stream *st, struct collector *c, const struct wish *w, uint32_t first,
-                           uint32_t count);
+/* Keeps the blocks of a root's partitions. 0; -EUSERS, -ENOSR, -ENOBUFS. */
+CW_MUST_CHECK int result_open(struct stream *st, struct collector *c, const struct wish *w, uint32_t first,
+                              uint32_t count, struct result **out);
 /* Takes r, at once or when the work that is under way has ended. */
 void result_drop(struct result *r);
-/* The next block of a partition. -ENOBUFS: it is more than the memory that is free here; -ENOMEM. */
+/* The next block of a partition. -ENOSR, -ENOBUFS: it is more than the memory that is free here. */
 CW_MUST_CHECK int result_put(struct result *r, uint32_t partition, const uint8_t *bytes, size_t size, bool last);
 /*
  * Of partitions that are not whole keeps what is complete (prefix.h): others go on behind it (aggregate rule 26). Gives
@@ -432,7 +439,5 @@ void stream_soon(struct stream *st);
 void stream_note(struct stream *st, enum stream_count which, uint64_t n);
 size_t stream_words(const struct stream *st);
 bool stream_sees(const struct stream *st, cw_server server);
-/* Bytes of memory for a batch of the records of so many bytes of input; 0: there is no room for it. */
-uint64_t stream_batch_bytes(const struct stream *st, uint64_t input);
 
 #endif

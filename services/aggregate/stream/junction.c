@@ -44,7 +44,8 @@ void junction_free(struct junction *j)
     }
     list_remove(&j->link);
     st->junction_count--;
-    st->memory -= j->cost;
+    account_give(j->account, j->cost);
+    account_close(j->account);
     free(j->opened);
     free(j->senders);
     free(j->own);
@@ -119,13 +120,14 @@ uint32_t junction_each(const struct collector *c, unsigned depth)
 /* The memory for all flows that may be open is taken at once: so nobody waits for it in the middle. */
 static int reserve(struct junction *j)
 {
-    struct stream *st = j->st;
+    uint64_t cost = 0;
     for (cw_link tree = 0; tree < CW_LINK_COUNT; tree++) {
         const struct plan_tree *t = &j->plan.tree[tree];
-        j->cost += t->in ? j->open_most * flow_cost(junction_inputs(j, tree), j->each) : 0;
+        cost += t->in ? j->open_most * flow_cost(junction_inputs(j, tree), j->each) : 0;
     }
-    st->memory += j->cost;
-    return st->memory > st->memory_most ? -ENOBUFS : 0;
+    int rc = account_take(j->account, cost);
+    j->cost = rc == 0 ? cost : 0;
+    return rc;
 }
 
 /* Without trees: everybody who contributes sends straight to the root, which is where they meet. */
@@ -169,12 +171,15 @@ int junction_begin(struct stream *st, const struct letter *l, struct collector *
     }
     struct junction *j = calloc(1, sizeof *j);
     uint64_t *opened = calloc(l->partitions / 64 + 1, sizeof *opened);
-    if (j == NULL || opened == NULL) {
+    struct account *account = account_open(st, l->wish.job);
+    if (j == NULL || opened == NULL || account == NULL) {
         free(j);
         free(opened);
+        account_close(account);
         return -ENOBUFS;
     }
     *j = (struct junction){.st = st, .run = l->run, .lead = l->lead, .attempt = l->attempt};
+    j->account = account;
     j->partitions = l->partitions;
     j->opened = opened;
     j->each = l->each;
@@ -189,6 +194,10 @@ int junction_begin(struct stream *st, const struct letter *l, struct collector *
     rc = take_own(j, l);
     rc = rc < 0 ? rc : plan(j, l);
     rc = rc < 0 ? rc : reserve(j);
+    if (rc == -ENOSR && collector == NULL) {
+        junction_break(j, rc, st->self); /* an answer to the announcement could not say which limit that is */
+        rc = 0;
+    }
     if (rc < 0) {
         junction_free(j);
         return rc == -ENOMEM ? -ENOBUFS : rc;
@@ -211,6 +220,7 @@ void junction_break(struct junction *j, int cause, cw_server who)
     }
     struct letter l = {.kind = LETTER_VOID, .run = j->run, .attempt = j->attempt, .who = who};
     l.status = (uint16_t)(cause < 0 && cause >= -4095 ? -cause : EIO);
+    l.limit = account_limit(j->st, cause);
     (void)stream_say(j->st, j->run.root, &l); /* if it is not sent, the root finds out when nothing moves */
 }
 

@@ -43,12 +43,12 @@ struct lead *lead_of_number(const struct stream *st, uint32_t number)
     return NULL;
 }
 
-unsigned lead_count_of(const struct stream *st, const void *owner)
+unsigned lead_count_of(const struct stream *st, cw_job job)
 {
     unsigned n = 0;
     for (const struct list_node *i = list_first(&st->leads); i != NULL; i = list_next(&st->leads, i)) {
         const struct lead *l = (const struct lead *)(const void *)i;
-        n += l->owner == owner && !l->over;
+        n += l->wish.job == job && !l->over;
     }
     return n;
 }
@@ -363,7 +363,8 @@ static void heard_order(void *context, void *arg, int status, const uint8_t *byt
     } else if (whole && answer.who < st->torus.servers && (status == -ECONNRESET || status == -ENETUNREACH)) {
         lose_in_round(l, status, answer.who, answer.who == a.server, answer.attempts);
     } else if (whole) {
-        lead_fail(l, status, answer.who, false);
+        l->limit = answer.limit;
+        lead_fail(l, status, answer.who, answer.limit > 0 && answer.who == a.server);
     } else if (m == NULL && muster_is_gone(status)) {
         lose_in_round(l, status, a.server, true, 1);
     } else {

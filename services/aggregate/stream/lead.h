@@ -32,8 +32,9 @@ enum lead_state {
 struct refusal {
     cw_server server;
     int status;
-    uint64_t line; /* of its input; 0: none */
-    bool writing;  /* not of its input, but of the result */
+    uint64_t line;  /* of its input; 0: none */
+    uint64_t limit; /* of the job at that server; 0: none was in the way */
+    bool writing;   /* not of its input, but of the result */
 };
 
 enum part_state { LEAD_PART_WAITS, LEAD_PART_COLLECTS, LEAD_PART_WRITES, LEAD_PART_HELD };
@@ -92,7 +93,8 @@ struct lead {
     bool over; /* it ends with the next tick, with status and who */
     int status;
     cw_server who;
-    bool at_root; /* who is not a contributor, but a root */
+    bool at_root;   /* who is not a contributor, but a root */
+    uint64_t limit; /* as a refusal's, of who */
     unsigned refusals;
     struct refusal refusal[LEAD_REFUSALS];
     cw_time began, moved;
@@ -104,8 +106,8 @@ void lead_begin(struct stream *st, struct lead *words);
 struct lead *lead_make(struct stream *st);
 void lead_free(struct lead *l);
 struct lead *lead_of_run(struct stream *st, const struct run_name *run);
-/* How many runs of this service, or (NULL) of operators, are under way from here. */
-unsigned lead_count_of(const struct stream *st, const void *owner);
+/* How many runs of this job are under way from here. */
+unsigned lead_count_of(const struct stream *st, cw_job job);
 struct lead *lead_of_number(const struct stream *st, uint32_t number);
 /* A server has left the view. */
 void lead_down(struct lead *l, cw_server server);
@@ -125,10 +127,14 @@ void muster_down(struct lead *l, cw_server server);
 void muster_forget(struct lead *l);
 /* Asks l->by[of] for the input of that server, under the name `from`. < 0: it was not asked. */
 CW_MUST_CHECK int muster_ask(struct lead *l, cw_server of, const char *from);
-void muster_refuse(struct lead *l, cw_server server, int status, uint64_t line, bool writing);
+/* said: what the server has answered, besides the status; NULL: nothing. */
+void muster_refuse(struct lead *l, cw_server server, int status, const struct letter *said, bool writing);
 bool muster_is_gone(int status);
 /* Why a server could not do its part of a run, as a sentence without a full stop. Static. */
 const char *muster_reason(int status);
+/* The same, with the line of its input and the limit of the job that were in the way; 0: none was. */
+enum { MUSTER_REASON = 240 };
+void muster_tell(char out[static MUSTER_REASON], const struct lead *l, int status, uint64_t line, uint64_t limit);
 
 /* ---- Heirs ------------------------------------------------------------------------------------------------------- */
 
@@ -157,10 +163,10 @@ void heir_text(const struct lead *l, char *out, size_t room);
 
 int asker_command(struct stream *st, cw_request *r, int argc, const char *const *argv, uint32_t number);
 /*
- * Makes a lead of the words of a run, for lead_begin(). owner: the service that asks; NULL: operators. < 0: they are
- * none, or it has too many, which r (NULL: nobody) was told.
+ * Makes a lead of the words of a run, for lead_begin(). job: of the service that asks; operators have AGGREGATE_JOB.
+ * < 0: they are none, or it has too many, which r (NULL: nobody) was told.
  */
-CW_MUST_CHECK int wording_read(struct stream *st, const void *owner, cw_request *r, int argc, const char *const *argv,
+CW_MUST_CHECK int wording_read(struct stream *st, cw_job job, cw_request *r, int argc, const char *const *argv,
                                struct lead **out);
 /* `run check=word|run ..`: are these words of a run, or all words of one? Nothing is begun. */
 int wording_check(struct stream *st, cw_request *r, int argc, const char *const *argv);

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { HEAD_BYTES = 24, WISH_BYTES = 24, ERRNO_MOST = 4095 };
+enum { HEAD_BYTES = 24, WISH_BYTES = 28, ERRNO_MOST = 4095 };
 
 static size_t set_bytes(uint32_t servers)
 {
@@ -30,17 +30,17 @@ size_t letter_size(const struct letter *l)
     case LETTER_ORDER:
         return HEAD_BYTES + 16 + wish_bytes(l);
     case LETTER_ORDERED:
-        return HEAD_BYTES + 24;
+        return HEAD_BYTES + 32;
     case LETTER_PREPARED:
-        return HEAD_BYTES + 36 + l->summary_bytes;
+        return HEAD_BYTES + 44 + l->summary_bytes;
     case LETTER_ANNOUNCE:
-        return HEAD_BYTES + 32 + 2 * set_bytes(l->servers) + strlen(l->wish.combine);
+        return HEAD_BYTES + 36 + 2 * set_bytes(l->servers) + strlen(l->wish.combine);
     case LETTER_GRANT:
         return HEAD_BYTES + 12 + l->after.length;
     case LETTER_BLOCK:
         return LETTER_BLOCK_BYTES;
     case LETTER_VOID:
-        return HEAD_BYTES + 4;
+        return HEAD_BYTES + 12;
     case LETTER_END:
     case LETTER_PROBE:
     case LETTER_COLLECTED:
@@ -72,6 +72,7 @@ static void put_wish(struct writer *w, const struct letter *l)
     writer_be32(w, wish->limit_ms);
     writer_be32(w, wish->top);
     writer_be32(w, wish->partitions);
+    writer_be32(w, wish->job);
     writer_be32(w, (uint32_t)wish->flags << 24);
     for (int i = 0; i < 4; i++) {
         writer_u8(w, (uint8_t)strlen(names[i]));
@@ -98,6 +99,7 @@ static void put_announce(struct writer *w, const struct letter *l)
     writer_be32(w, l->each);
     writer_be32(w, (uint32_t)length << 24 | (uint32_t)l->open << 16 | (uint32_t)l->direct << 8);
     put_name(w, &l->lead);
+    writer_be32(w, l->wish.job);
     writer_be32(w, l->servers);
     put_set(w, l->members, l->servers);
     put_set(w, l->others, l->servers);
@@ -132,12 +134,14 @@ void letter_encode(const struct letter *l, uint8_t *out)
         writer_be32(&w, l->attempts);
         writer_be64(&w, l->keys);
         writer_be64(&w, l->bytes);
+        writer_be64(&w, l->limit);
         break;
     case LETTER_PREPARED:
         writer_be64(&w, l->records);
         writer_be64(&w, l->bytes);
         writer_be64(&w, l->line);
         writer_be64(&w, l->digest);
+        writer_be64(&w, l->limit);
         writer_be16(&w, l->summary_bytes);
         writer_be16(&w, 0);
         if (l->summary_bytes > 0) {
@@ -160,6 +164,7 @@ void letter_encode(const struct letter *l, uint8_t *out)
         break;
     case LETTER_VOID:
         writer_be32(&w, l->who);
+        writer_be64(&w, l->limit);
         break;
     case LETTER_END:
     case LETTER_PROBE:
@@ -212,6 +217,7 @@ static bool take_wish(struct reader *r, struct letter *l)
     w->limit_ms = reader_be32(r);
     w->top = reader_be32(r);
     w->partitions = reader_be32(r);
+    w->job = reader_be32(r);
     uint32_t flags = reader_be32(r);
     w->flags = (uint8_t)(flags >> 24);
     reader_copy(r, length, sizeof length);
@@ -254,6 +260,7 @@ static bool take_announce(struct reader *r, struct letter *l)
     l->open = (uint8_t)(length >> 16);
     l->direct = (length >> 8 & 1) != 0;
     take_run(r, &l->lead);
+    l->wish.job = reader_be32(r);
     return l->open > 0 && l->partitions >= 1 && l->partitions <= LETTER_PARTITIONS_MOST &&
            l->each >= LETTER_EACH_LEAST && l->each <= LETTER_EACH_MOST && (length & 0xfeff) == 0 && length >> 24 != 0 &&
            take_sets(r, l) && take_name(r, length >> 24, LETTER_WORD_MOST, l->wish.combine);
@@ -278,6 +285,7 @@ static bool take_prepared(struct reader *r, struct letter *l)
     l->bytes = reader_be64(r);
     l->line = reader_be64(r);
     l->digest = reader_be64(r);
+    l->limit = reader_be64(r);
     l->summary_bytes = reader_be16(r);
     bool good = reader_be16(r) == 0 && l->summary_bytes <= LETTER_SUMMARY_MOST;
     l->summary = good && l->summary_bytes > 0 ? reader_take(r, l->summary_bytes) : NULL;
@@ -298,6 +306,7 @@ static bool take_rest(struct reader *r, struct letter *l, uint16_t what)
         l->attempts = reader_be32(r);
         l->keys = reader_be64(r);
         l->bytes = reader_be64(r);
+        l->limit = reader_be64(r);
         return what == 0;
     case LETTER_PREPARED:
         return what == 0 && take_prepared(r, l);
@@ -309,6 +318,7 @@ static bool take_rest(struct reader *r, struct letter *l, uint16_t what)
     case LETTER_VOID:
         l->status = what;
         l->who = reader_be32(r);
+        l->limit = reader_be64(r);
         return what <= ERRNO_MOST;
     case LETTER_END:
         l->status = what;

@@ -7,6 +7,7 @@
 #include "services/aggregate/stream/lead.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +18,13 @@ struct asked {
     cw_server of, by;
 };
 
-void muster_refuse(struct lead *l, cw_server server, int status, uint64_t line, bool writing)
+void muster_refuse(struct lead *l, cw_server server, int status, const struct letter *said, bool writing)
 {
     if (l->refusals < LEAD_REFUSALS) {
-        l->refusal[l->refusals++] = (struct refusal){server, status, line, writing};
+        struct refusal *f = &l->refusal[l->refusals++];
+        *f = (struct refusal){.server = server, .status = status, .writing = writing};
+        f->line = said != NULL ? said->line : 0;
+        f->limit = said != NULL ? said->limit : 0;
     }
 }
 
@@ -82,7 +86,13 @@ const char *muster_reason(int status)
     case -ELIBBAD:
         return "its module of that name is another one: its digest is not that of the server where the run was ordered";
     case -E2BIG:
-        return "a key has more values than there is room for at the root (a 16th of option memory)";
+        return "a key has more values than there is room for at the root (an 8th of option job_memory)";
+    case -ENOSR:
+        return "its job has no more memory there (option job_memory)";
+    case -EXFULL:
+        return "its job has no more room in the spool folder there (option job_spool)";
+    case -EUSERS:
+        return "its job has no room for another run there";
     case -EILSEQ:
         return "what it has as a copy is another file than was read before";
     case -EALREADY:
@@ -92,13 +102,30 @@ const char *muster_reason(int status)
     }
 }
 
+void muster_tell(char out[static MUSTER_REASON], const struct lead *l, int status, uint64_t line, uint64_t limit)
+{
+    const char *why = muster_reason(status);
+    cw_job job = l->wish.job;
+    if (line > 0) {
+        snprintf(out, MUSTER_REASON, "line %" PRIu64 ": %s", line, why);
+    } else if (limit > 0 && status == -EUSERS) {
+        snprintf(out, MUSTER_REASON, "job %" PRIu32 " has %" PRIu64 " runs there, and may have no more", job, limit);
+    } else if (limit > 0) {
+        snprintf(out, MUSTER_REASON,
+                 "job %" PRIu32 " may have %" PRIu64 " bytes of %s there, and needs more (option %s)", job, limit,
+                 status == -ENOSR ? "memory" : "the spool", status == -ENOSR ? "job_memory" : "job_spool");
+    } else {
+        snprintf(out, MUSTER_REASON, "%s", why);
+    }
+}
+
 /* A server is gone, before or after it has prepared. */
 static void lose(struct lead *l, cw_server server, int status)
 {
     cw_server whose;
     bool writing;
     if (!trees_set_has(l->gone, server) && !heir_lose(l, server, &whose, &writing)) {
-        muster_refuse(l, whose, status, 0, writing);
+        muster_refuse(l, whose, status, NULL, writing);
     }
 }
 
@@ -113,7 +140,7 @@ static void ask_another(struct lead *l, cw_server of, cw_server by, int status)
         return;
     }
     if ((l->wish.flags & LETTER_WITHOUT) == 0) {
-        muster_refuse(l, of, -ECONNRESET, 0, false);
+        muster_refuse(l, of, -ECONNRESET, NULL, false);
     }
     trees_set_remove(l->counted, of);
 }
@@ -122,7 +149,7 @@ static void ask_another(struct lead *l, cw_server of, cw_server by, int status)
 static void lose_feed(struct lead *l, cw_server server, int status)
 {
     if ((l->wish.flags & LETTER_WITHOUT) == 0) {
-        muster_refuse(l, server, status, 0, false);
+        muster_refuse(l, server, status, NULL, false);
         return;
     }
     trees_set_remove(l->counted, server);
@@ -160,7 +187,7 @@ static void prepared(struct lead *l, cw_server of, int status, const struct lett
     } else if (status == -ENOTCONN || status == -EPIPE) {
         lose_feed(l, server, status);
     } else {
-        muster_refuse(l, server, status, answer != NULL ? answer->line : 0, !member || status == -EBUSY);
+        muster_refuse(l, server, status, answer, !member || status == -EBUSY);
     }
     stream_soon(l->st);
 }

@@ -24,6 +24,7 @@ enum stream_mutant {
     STREAM_MUTANT_ANY_DIGEST = 13,    /* rule 32: a server's own module of that name is taken, whatever its digest */
     STREAM_MUTANT_KEY_AGAIN = 14,     /* rule 26: and so does the last key of what is kept */
     STREAM_MUTANT_LAST_KEY_OPEN = 15, /* rule 26: nor is that key complete, where its records stay apart */
+    STREAM_MUTANT_JOB_UNBOUND = 16,   /* rule 33: a job takes more memory than its share */
 };
 
 #ifdef CW_MUTANTS

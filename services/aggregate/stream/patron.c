@@ -22,6 +22,7 @@ static void tell(struct lead *l, int status, cw_server who)
     for (unsigned i = 0; i < l->parts; i++) {
         result.keys += l->part[i].keys;
     }
+    result.limit = l->refusals > 0 ? l->refusal[0].limit : l->limit;
     if (status < 0 && who < st->torus.servers) {
         result.named = true;
         result.who = torus_coord(&st->torus, who);
@@ -42,6 +43,7 @@ static void give(void *arg, int status, const uint8_t *text, size_t length, bool
     if (status == 0 && length > 0 && l->take != NULL) {
         l->take(l->done_arg, text, length);
     }
+    l->limit = account_limit(l->st, status);
     if (status < 0 || last) {
         lead_fail(l, status, status < 0 ? l->st->self : CW_SERVER_NONE, false); /* and that is its end */
     } else if (c != NULL && result_give(c->result, give, l) < 0) {
@@ -62,7 +64,8 @@ void patron_conclude(struct lead *l)
     tell(l, status, l->refusals > 0 ? l->refusal[0].server : l->who);
 }
 
-int stream_run(struct stream *st, const void *owner, const cw_run *run, cw_run_done_fn done, void *arg, uint32_t number)
+int stream_run(struct stream *st, const void *owner, cw_job job, const cw_run *run, cw_run_done_fn done, void *arg,
+               uint32_t number)
 {
     const char *words[1 + CW_RUN_WORDS] = {"run"};
     struct lead *l;
@@ -70,7 +73,7 @@ int stream_run(struct stream *st, const void *owner, const cw_run *run, cw_run_d
         return -EINVAL;
     }
     memcpy(words + 1, run->word, run->words * sizeof *words);
-    int rc = wording_read(st, owner, NULL, (int)run->words + 1, words, &l);
+    int rc = wording_read(st, job, NULL, (int)run->words + 1, words, &l);
     if (rc < 0) {
         return rc;
     }
@@ -98,10 +101,10 @@ int stream_end(struct stream *st, const void *owner, uint32_t number)
     return 0;
 }
 
-int stream_give(struct stream *st, const void *owner, const char *name, const void *bytes, size_t length, bool last,
-                cw_fed_fn fed, void *arg)
+int stream_give(struct stream *st, const void *owner, cw_job job, const char *name, const void *bytes, size_t length,
+                bool last, cw_fed_fn fed, void *arg)
 {
-    return intake_give(st, owner, name, bytes, length, last, fed, arg);
+    return intake_give(st, owner, job, name, bytes, length, last, fed, arg);
 }
 
 void stream_disown(struct stream *st, const void *owner)

@@ -16,8 +16,8 @@
 enum {
     TEXT = STREAM_TEXT, /* bytes that are written by one piece of work */
     NS_PER_BYTE = 5,    /* what a piece takes, for the simulator's clock */
-    BEST_PARTS = 8,     /* the best records have this part of the memory */
-    VALUES_PARTS = 16,  /* and the values of a key this one, when they meet at the root only */
+    BEST_PARTS = 4,     /* the best records have this part of a job's memory */
+    VALUES_PARTS = 8,   /* and the values of a key this one, when they meet at the root only */
 };
 
 #define SYNC CW_US(100) /* and this for the disk */
@@ -30,6 +30,7 @@ struct part {
 struct result {
     struct stream *st;
     struct collector *c;
+    struct account *account;
     struct wish wish;
     uint32_t first, count; /* partitions */
     struct part *part;
@@ -87,54 +88,26 @@ uint32_t result_count(const struct result *r)
 
 /* ---- Life -------------------------------------------------------------------------------------------------------- */
 
-static void charge(struct result *r, int64_t bytes)
+static int take(struct result *r, uint64_t bytes)
 {
-    r->charged += (uint64_t)bytes;
-    r->st->memory += (uint64_t)bytes;
+    int rc = account_take(r->account, bytes);
+    r->charged += rc == 0 ? bytes : 0;
+    return rc;
+}
+
+static void give_back(struct result *r, uint64_t bytes)
+{
+    r->charged -= bytes;
+    account_give(r->account, bytes);
 }
 
 static void part_clear(struct result *r, struct part *p)
 {
-    charge(r, -(int64_t)p->prefix.bytes);
+    give_back(r, p->prefix.bytes);
     prefix_clear(&p->prefix);
 }
 
 static int sink(void *context, cw_bytes key, cw_bytes value);
-
-struct result *result_open(struct stream *st, struct collector *c, const struct wish *w, uint32_t first, uint32_t count)
-{
-    struct result *r = calloc(1, sizeof *r);
-    struct part *part = calloc(count, sizeof *part);
-    uint8_t *text = malloc(STREAM_TEXT_MOST);
-    struct combine combine;
-    struct best *best = w->top > 0 ? best_open(w->top, st->memory_most / BEST_PARTS) : NULL;
-    bool known = functions_combine(st, w->combine, &combine) == 0;
-    size_t room = known && combine.table != NULL && !combine.table->associative ? st->memory_most / VALUES_PARTS : 0;
-    bool fits = room == 0 || st->memory + room <= st->memory_most;
-    uint8_t *values = room > 0 && fits ? malloc(room) : NULL;
-    if (r == NULL || part == NULL || text == NULL || (w->top > 0 && best == NULL) || !known ||
-        (room > 0 && values == NULL)) {
-        free(values);
-        free(r);
-        free(part);
-        free(text);
-        best_close(best);
-        return NULL;
-    }
-    *r = (struct result){.st = st, .c = c, .wish = *w, .part = part, .text = text, .best = best};
-    r->first = first;
-    r->count = count;
-    for (uint32_t i = 0; i < count; i++) {
-        prefix_init(&part[i].prefix);
-    }
-    shelf_open(&r->shelf, &st->spool, 1, NULL);
-    r->combine = combine;
-    r->values = values;
-    charge(r, (int64_t)room);
-    reduce_open(&r->reduce, &r->combine, values, room, sink, r);
-    record_reader_init(&r->block);
-    return r;
-}
 
 static void result_free(struct result *r)
 {
@@ -146,15 +119,69 @@ static void result_free(struct result *r)
     for (uint32_t i = 0; i < r->count; i++) {
         part_clear(r, &r->part[i]);
     }
-    charge(r, -(int64_t)r->charged);
+    give_back(r, r->charged);
     shelf_reader_close(r->reader);
     shelf_close(&r->shelf);
     best_close(r->best);
+    r->account->results--;
+    account_close(r->account);
     free(r->part);
     free(r->values);
     free(r->memory);
     free(r->text);
     free(r);
+}
+
+/* Room for the best records, or for all values of a key, when they meet here only: all that may ever be needed. */
+static int make_room(struct result *r)
+{
+    const struct stream *st = r->st;
+    uint64_t top = (uint64_t)r->wish.top * RECORD_BLOCK;
+    uint64_t best = top < st->job_memory / BEST_PARTS ? top : st->job_memory / BEST_PARTS;
+    bool apart = r->combine.table != NULL && !r->combine.table->associative;
+    size_t values = apart ? st->job_memory / VALUES_PARTS : 0;
+    int rc = take(r, best + values);
+    if (rc < 0) {
+        return rc;
+    }
+    r->best = best > 0 ? best_open(r->wish.top, best) : NULL;
+    r->values = values > 0 ? malloc(values) : NULL;
+    reduce_open(&r->reduce, &r->combine, r->values, values, sink, r);
+    return (best > 0 && r->best == NULL) || (values > 0 && r->values == NULL) ? -ENOBUFS : 0;
+}
+
+int result_open(struct stream *st, struct collector *c, const struct wish *w, uint32_t first, uint32_t count,
+                struct result **out)
+{
+    struct result *r = calloc(1, sizeof *r);
+    struct part *part = calloc(count, sizeof *part);
+    uint8_t *text = malloc(STREAM_TEXT_MOST);
+    struct account *account = account_open(st, w->job);
+    bool many = account != NULL && account->results >= ACCOUNT_RUNS;
+    if (r == NULL || part == NULL || text == NULL || account == NULL || many) {
+        free(r);
+        free(part);
+        free(text);
+        account_close(account);
+        return many ? -EUSERS : -ENOBUFS;
+    }
+    *r = (struct result){.st = st, .c = c, .wish = *w, .account = account, .part = part, .text = text};
+    account->results++;
+    r->first = first;
+    r->count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        prefix_init(&part[i].prefix);
+    }
+    shelf_open(&r->shelf, &st->spool, &account->spool, 1, NULL);
+    record_reader_init(&r->block);
+    int rc = functions_combine(st, w->combine, &r->combine);
+    rc = rc < 0 ? rc : make_room(r);
+    if (rc < 0) {
+        result_free(r);
+        return rc;
+    }
+    *out = r;
+    return 0;
 }
 
 void result_drop(struct result *r)
@@ -371,15 +398,17 @@ static void put_away(struct result *r, void (*work)(void *arg), uint64_t cost)
 }
 
 /* Memory for the records of the result, of which there are no more than of all inputs. */
-static bool allocate(struct result *r)
+static int allocate(struct result *r)
 {
-    uint64_t bytes = stream_batch_bytes(r->st, r->c != NULL ? r->c->bytes : 0);
-    r->memory = bytes > 0 ? malloc(bytes) : NULL;
-    if (r->memory != NULL) {
-        charge(r, (int64_t)bytes);
-        batch_open(&r->batch, r->memory, bytes, 1, NULL);
+    uint64_t bytes;
+    int rc = account_batch(r->account, r->c != NULL ? r->c->bytes : 0, &bytes);
+    rc = rc < 0 ? rc : take(r, bytes);
+    r->memory = rc == 0 ? malloc(bytes) : NULL;
+    if (r->memory == NULL) {
+        return rc < 0 ? rc : -ENOBUFS;
     }
-    return r->memory != NULL;
+    batch_open(&r->batch, r->memory, bytes, 1, NULL);
+    return 0;
 }
 
 static void next_work(cw_svc *s, void *state, void *arg)
@@ -391,8 +420,9 @@ static void next_work(cw_svc *s, void *state, void *arg)
     if (r->away || r->sharing_now) {
         return;
     }
-    if (r->memory == NULL && !allocate(r)) {
-        collector_written(r->c, -ENOBUFS, false);
+    int rc = r->memory == NULL ? allocate(r) : 0;
+    if (rc < 0) {
+        collector_written(r->c, rc, false);
         return;
     }
     for (uint32_t i = 0; i < r->count && r->absorbed < r->whole; i++) {
@@ -428,11 +458,14 @@ static void go_on(struct result *r)
 int result_put(struct result *r, uint32_t partition, const uint8_t *bytes, size_t size, bool last)
 {
     struct part *p = &r->part[partition - r->first];
-    bool fits = size == 0 || r->st->memory + size <= r->st->memory_most;
-    if (!fits || prefix_add(&p->prefix, bytes, size) < 0) {
-        return -ENOBUFS;
+    int rc = take(r, size);
+    if (rc == 0 && prefix_add(&p->prefix, bytes, size) < 0) {
+        give_back(r, size);
+        rc = -ENOBUFS;
     }
-    charge(r, (int64_t)size);
+    if (rc < 0) {
+        return rc;
+    }
     if (last) {
         p->whole = true;
         r->whole++;
@@ -450,7 +483,7 @@ uint64_t result_cut(struct result *r)
         if (!r->part[i].whole) {
             uint64_t before = p->bytes;
             prefix_cut(p, one_of_each);
-            charge(r, (int64_t)p->bytes - (int64_t)before);
+            give_back(r, before - p->bytes);
             kept += p->bytes;
         }
     }

@@ -169,7 +169,7 @@ static int take_void(struct stream *st, const struct letter *l)
 {
     struct collector *c = collector_of_run(st, &l->run);
     if (c != NULL) {
-        attempt_void(c, l->attempt, -(int)l->status, l->who);
+        attempt_void(c, l);
     }
     return 0;
 }
@@ -424,7 +424,7 @@ void stream_status(const struct stream *st, cw_request *r, bool *first)
         *first = false;
         cw_request_text(r, "role", j->owns > 0 ? "member" : "on the way");
         tell_server_id(st->s, r, "root", j->run.root);
-        cw_request_int(r, "job", AGGREGATE_JOB);
+        cw_request_int(r, "job", j->account->job);
         cw_request_text(r, "operation", j->combine);
         cw_request_text(r, "type", "records");
         cw_request_text(r, "state", "runs");
@@ -437,6 +437,7 @@ void stream_status(const struct stream *st, cw_request *r, bool *first)
         *first = false;
         asker_collector((const struct collector *)(const void *)n, r);
     }
+    account_status(st, r, first);
 }
 
 /* ---- Life -------------------------------------------------------------------------------------------------------- */
@@ -463,11 +464,20 @@ static int read_options(struct stream *st)
     char spool[STREAM_FOLDER] = "";
     uint64_t most = SPOOL_LIMIT;
     st->memory_most = STREAM_MEMORY;
+    const char *job_memory = cw_option(st->s, "job_memory"), *job_spool = cw_option(st->s, "job_spool");
     if (memory != NULL && words_number(memory, MEMORY_LEAST, MEMORY_MOST, &st->memory_most) < 0) {
         return refuse_setting(st->s, "memory", memory, "a number of bytes from 1048576 on, as 256M (M is 1,000,000)");
     }
     if (limit != NULL && words_number(limit, MEMORY_LEAST, MEMORY_MOST, &most) < 0) {
         return refuse_setting(st->s, "spool_limit", limit, "a number of bytes from 1048576 on, as 10G");
+    }
+    st->job_memory = st->memory_most / 2;
+    st->job_spool = most / 2;
+    if (job_memory != NULL && words_number(job_memory, MEMORY_LEAST, MEMORY_MOST, &st->job_memory) < 0) {
+        return refuse_setting(st->s, "job_memory", job_memory, "a number of bytes from 1048576 on, as 128M");
+    }
+    if (job_spool != NULL && words_number(job_spool, MEMORY_LEAST, MEMORY_MOST, &st->job_spool) < 0) {
+        return refuse_setting(st->s, "job_spool", job_spool, "a number of bytes from 1048576 on, as 5G");
     }
     int rc = read_folder(st, "data", st->folder);
     rc = rc < 0 ? rc : read_folder(st, "spool", spool);
@@ -521,6 +531,7 @@ int stream_open(struct stream **out, cw_svc *s, struct dense *dense)
     list_init(&st->copies);
     list_init(&st->leads);
     list_init(&st->feeds);
+    list_init(&st->accounts);
     metrics_counters(s, counts, STREAM_COUNTS, st->counter);
     rc = open_transports(st);
     if (rc < 0) {

@@ -8,7 +8,8 @@
  *     close       stream_close(st)
  *
  * Options of the service: `data`, the folder of the files; `spool`, the folder for sorted records that have no room in
- * memory, and `spool_limit`, the most bytes there; `memory`, the most bytes of records and results in memory.
+ * memory, and `spool_limit`, the most bytes there; `memory`, the most bytes of records and results in memory;
+ * `job_memory` and `job_spool`, the most of both for the runs of one job.
  */
 #ifndef SERVICES_AGGREGATE_STREAM_STREAM_H
 #define SERVICES_AGGREGATE_STREAM_STREAM_H
@@ -40,14 +41,15 @@ int stream_take(struct stream *st, cw_request *r, uint32_t number);
 /* Ends a run that was ordered here. -ENOENT: there is none of this number. */
 int stream_cancel(struct stream *st, uint32_t number);
 /*
- * As cw_aggregate_api's run(), cancel() and feed(), of one owner; number as of stream_command(). stream_disown() ends
+ * As cw_aggregate_api's run(), cancel() and feed(), of one owner, a service of that job; number as of
+ * stream_command(). stream_disown() ends
  * all that is an owner's, with -ECANCELED, and reports that from inside.
  */
-CW_MUST_CHECK int stream_run(struct stream *st, const void *owner, const cw_run *run, cw_run_done_fn done, void *arg,
-                             uint32_t number);
+CW_MUST_CHECK int stream_run(struct stream *st, const void *owner, cw_job job, const cw_run *run, cw_run_done_fn done,
+                             void *arg, uint32_t number);
 CW_MUST_CHECK int stream_end(struct stream *st, const void *owner, uint32_t number);
-CW_MUST_CHECK int stream_give(struct stream *st, const void *owner, const char *name, const void *bytes, size_t length,
-                              bool last, cw_fed_fn fed, void *arg);
+CW_MUST_CHECK int stream_give(struct stream *st, const void *owner, cw_job job, const char *name, const void *bytes,
+                              size_t length, bool last, cw_fed_fn fed, void *arg);
 void stream_disown(struct stream *st, const void *owner);
 /* A row for each run that this server has to do with; *first says whether a row was begun before. */
 void stream_status(const struct stream *st, cw_request *r, bool *first);

@@ -49,7 +49,9 @@ static void task_free(struct task *t)
         st->spool.host->close(st->spool.host->context, t->file);
     }
     shelf_close(&t->shelf);
-    st->memory -= t->memory_bytes;
+    account_give(t->account, t->memory_bytes);
+    t->account->tasks--;
+    account_close(t->account);
     list_remove(&t->link);
     st->task_count--;
     free(t->memory);
@@ -186,6 +188,7 @@ static void answer(struct task *t, int status)
     l.line = of_input && (t->file != NULL || t->fed) ? t->mapper.line : 0;
     l.bytes = t->fed ? t->offset : t->length;
     l.digest = status == 0 ? digest_told(t) : 0;
+    l.limit = account_limit(t->st, status);
     if (t->feed != NULL) {
         intake_leave(t->feed, status);
         t->feed = NULL;
@@ -216,36 +219,20 @@ static void next_piece(cw_svc *s, void *state, void *arg)
     put_away(t);
 }
 
-/* A record has at least two bytes of input, and takes at most EACH times as many in a batch, with its index. */
-uint64_t stream_batch_bytes(const struct stream *st, uint64_t input)
-{
-    enum { EACH = 24, PARTS = 8, MOST = 64 << 20 };
-    uint64_t most = st->memory_most / PARTS < MOST ? st->memory_most / PARTS : MOST;
-    uint64_t bytes = input < most / EACH ? input * EACH + BATCH_LEAST : most;
-    bytes = bytes < BATCH_LEAST ? BATCH_LEAST : bytes & ~UINT64_C(7);
-    return st->memory + bytes <= st->memory_most ? bytes : 0;
-}
-
-/*
- * Takes memory for the records of an input that is open: as much as it may need, or its share of all. Nobody knows how
- * long a feed will be: it takes what there is.
- */
+/* Takes memory for the records of an input that is open. Nobody knows how long a feed will be. */
 static int allocate(struct task *t)
 {
-    struct stream *st = t->st;
-    uint64_t bytes = 0;
-    for (uint64_t input = t->fed ? FED : t->length;; input /= 2) {
-        bytes = stream_batch_bytes(st, input);
-        if (bytes > 0 || !t->fed || input == 0) {
-            break;
-        }
+    uint64_t bytes;
+    int rc = account_batch(t->account, t->fed ? FED : t->length, &bytes);
+    rc = rc < 0 ? rc : account_take(t->account, bytes);
+    if (rc < 0) {
+        return rc;
     }
-    t->memory = bytes > 0 ? malloc(bytes) : NULL;
+    t->memory_bytes = bytes;
+    t->memory = malloc(bytes);
     if (t->memory == NULL) {
         return -ENOBUFS;
     }
-    t->memory_bytes = bytes;
-    st->memory += bytes;
     batch_open(&t->batch, t->memory, bytes, t->wish.partitions, &t->combine);
     return 0;
 }
@@ -312,11 +299,12 @@ void task_feeder_gone(struct task *t)
     }
 }
 
-struct task *task_offer(struct stream *st, const char *name, struct intake *f)
+struct task *task_offer(struct stream *st, cw_job job, const char *name, struct intake *f)
 {
     for (struct list_node *n = list_first(&st->tasks); n != NULL; n = list_next(&st->tasks, n)) {
         struct task *t = task_at(n);
-        if (t->fed && t->feed == NULL && !t->ready && !t->dropped && strcmp(intake_name_of(t->wish.from), name) == 0) {
+        bool waits = t->fed && t->feed == NULL && !t->ready && !t->dropped;
+        if (waits && t->wish.job == job && strcmp(intake_name_of(t->wish.from), name) == 0) {
             t->feed = f;
             return t;
         }
@@ -327,7 +315,7 @@ struct task *task_offer(struct stream *st, const char *name, struct intake *f)
 /* The task waits for a feed, or takes it. */
 static void begin_feed(struct task *t)
 {
-    int rc = intake_take(t->st, intake_name_of(t->wish.from), t, &t->feed);
+    int rc = intake_take(t->st, t->wish.job, intake_name_of(t->wish.from), t, &t->feed);
     if (rc < 0) {
         answer(t, rc);
     } else if (t->feed != NULL) {
@@ -366,7 +354,45 @@ static int check(const struct stream *st, const struct letter *l, bool reads, bo
     if (writes && copy_has_name(st, &l->run, l->wish.to)) {
         return -EBUSY;
     }
-    return st->task_count < STREAM_RUNS ? 0 : -ENOBUFS;
+    return st->task_count < STREAM_TASKS ? 0 : -ENOBUFS;
+}
+
+/* Only the answer says which limit was in the way. */
+static int refuse(struct stream *st, const struct letter *l, const struct transport_reply_to *reply, int status)
+{
+    const struct letter none = {.kind = LETTER_PREPARED, .run = l->run, .limit = account_limit(st, status)};
+    stream_answer(st, reply, status, &none);
+    return 0;
+}
+
+/* A task without an input so far. */
+static int make(struct stream *st, const struct letter *l, bool fed, struct task **out)
+{
+    struct task *t = calloc(1, sizeof *t);
+    uint8_t *piece = fed ? NULL : malloc(PIECE);
+    bool asks = (l->wish.flags & LETTER_ASKS) != 0;
+    struct summary_distinct *keys = asks ? calloc(1, sizeof *keys) : NULL;
+    struct account *account = account_open(st, l->wish.job);
+    bool many = account != NULL && account->tasks >= ACCOUNT_RUNS;
+    if (t == NULL || (piece == NULL && !fed) || (asks && keys == NULL) || account == NULL || many) {
+        free(t);
+        free(piece);
+        free(keys);
+        account_close(account);
+        return many ? -EUSERS : -ENOBUFS;
+    }
+    t->account = account;
+    account->tasks++;
+    t->keys = keys;
+    t->st = st;
+    t->run = l->run;
+    t->of = l->of;
+    t->wanted = l->digest;
+    t->wish = l->wish;
+    t->fed = fed;
+    t->piece = piece;
+    *out = t;
+    return 0;
 }
 
 int task_begin(struct stream *st, const struct letter *l, const struct transport_reply_to *reply)
@@ -383,31 +409,18 @@ int task_begin(struct stream *st, const struct letter *l, const struct transport
         return 0;
     }
     bool fed = intake_name_of(l->wish.from) != NULL;
-    struct task *t = calloc(1, sizeof *t);
-    uint8_t *piece = fed ? NULL : malloc(PIECE);
-    bool asks = (l->wish.flags & LETTER_ASKS) != 0;
-    struct summary_distinct *keys = asks ? calloc(1, sizeof *keys) : NULL;
-    if (t == NULL || (piece == NULL && !fed) || (asks && keys == NULL)) {
-        free(t);
-        free(piece);
-        free(keys);
-        return -ENOBUFS;
+    struct task *t;
+    rc = make(st, l, fed, &t);
+    if (rc < 0) {
+        return refuse(st, l, reply, rc);
     }
-    t->keys = keys;
-    t->st = st;
-    t->run = l->run;
-    t->of = l->of;
-    t->wanted = l->digest;
     digest_init(&t->digest);
-    t->wish = l->wish;
     t->reply = *reply;
     t->asked = t->began = cw_now(st->s);
-    t->fed = fed;
-    t->piece = piece;
     rc = functions_mapper(st, l->wish.mapper, &of);
     rc = rc < 0 ? rc : functions_combine(st, l->wish.combine, &t->combine);
     mapper_open(&t->mapper, of, sink, t);
-    shelf_open(&t->shelf, &st->spool, l->wish.partitions, &t->combine);
+    shelf_open(&t->shelf, &st->spool, &t->account->spool, l->wish.partitions, &t->combine);
     list_push_back(&st->tasks, &t->link);
     st->task_count++;
     if (fed) {

@@ -12,6 +12,7 @@ struct task {
     struct list_node link; /* the first member */
     struct stream *st;
     struct run_name run;
+    struct account *account;
     struct wish wish;
     cw_server of;    /* whose input it is: this server's, or that of one it stands in for */
     uint64_t wanted; /* the digest that the input must have; 0: any */

@@ -251,13 +251,12 @@ int wording_check(struct stream *st, cw_request *r, int argc, const char *const 
     return rc;
 }
 
-int wording_read(struct stream *st, const void *owner, cw_request *r, int argc, const char *const *argv,
-                 struct lead **out)
+int wording_read(struct stream *st, cw_job job, cw_request *r, int argc, const char *const *argv, struct lead **out)
 {
-    if (st->lead_count >= STREAM_LEADS || lead_count_of(st, owner) >= STREAM_LEADS_EACH) {
+    if (st->lead_count >= STREAM_LEADS || lead_count_of(st, job) >= STREAM_LEADS_EACH) {
         bool all = st->lead_count >= STREAM_LEADS;
         return refuse_with(r, -EBUSY, "%d runs%s are under way from here; wait until one ends",
-                           all ? STREAM_LEADS : STREAM_LEADS_EACH, all ? "" : " of operators");
+                           all ? STREAM_LEADS : STREAM_LEADS_EACH, all ? "" : " of this job");
     }
     struct lead *l = lead_make(st);
     int rc = l == NULL ? -ENOMEM : read_words(st, r, argc, argv, true, l);
@@ -267,6 +266,7 @@ int wording_read(struct stream *st, const void *owner, cw_request *r, int argc, 
         }
         return rc;
     }
+    l->wish.job = job;
     fill(st, l);
     /* With one root, trees are never worse: its links bring all, or less. */
     l->keys = l->path == LEAD_PATH_AUTO && stream_count_of(st, l->writers) > 1 && l->to != LEAD_TO_ALL

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sorted runs of daemons on cables, with a module of functions: where one server's is another file, it is named and
-nothing is there; and when a server is killed in the middle, another one reads its copy of that server's file."""
+nothing is there; when a server is killed in the middle, another one reads its copy of that server's file; and a run
+for which its job has no memory at one server is refused with that server, the job and the limit."""
 
 import hashlib
 import os
@@ -13,7 +14,7 @@ import lab_kit
 from lab_kit import run
 
 SERVERS = [f"{x},{y},0" for x in range(3) for y in range(2)]
-LINES = 8000  # of a server: with the keys below a run takes a second on cables of 10 Mb/s
+LINES = 20000  # of a server: with the keys below a run takes a second on cables of 10 Mb/s
 
 
 class Words(lab_kit.Case):
@@ -52,6 +53,7 @@ class Words(lab_kit.Case):
         self.wait_all(6)
         self.own_functions()
         self.copies()
+        self.quotas()
 
     def own_functions(self):
         self.load(SERVERS[-1:], more=b"another one")
@@ -72,6 +74,23 @@ class Words(lab_kit.Case):
         self.assertEqual((row["counted"], row["operation"]), (6, "module:median@" + digest))
         self.assertEqual(self.result("1,0,0", "medians"), ["all\t120", "of0\t0", "of1\t2", "of2\t4"])
 
+    def quotas(self):
+        """One server grants a job less than the windows of a run over trees take; all others as much as ever."""
+        path = os.path.join(self.place, "2,1,0.conf")
+        with open(path, encoding="utf-8") as conf:
+            text = conf.read()
+        run("fail", "2,1,0")
+        with open(path, "w", encoding="utf-8") as conf:
+            conf.write(text.replace("modules = ", "job_memory = 2M; modules = "))
+        run("restore", "2,0,0")
+        run("restore", "2,1,0")
+        self.wait_all(6)
+        words = "aggregate run --map kv --from log --to 0,0,0:little --path trees".split()
+        done = self.ctl("0,1,0", *words, code=1)
+        self.assertIn("server 2,1,0: job 8 may have 2000000 bytes of memory there, and needs more (option job_memory)",
+                      done.stderr)
+        self.assertFalse(os.path.exists(self.lay("0,0,0", "little")))
+
     def copies(self):
         draw, dies, every = random.Random(7), "2,0,0", []
         for number, server in enumerate(SERVERS):
@@ -83,9 +102,14 @@ class Words(lab_kit.Case):
         with subprocess.Popen([lab_kit.OPTIONS.cwlab, "ctl", "0,0,0", *words], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True) as order:
             end = time.monotonic() + lab_kit.LIMIT_S
-            while not any(row.get("settled_partitions", 0) > 0
-                          for row in lab_kit.lines("ctl", "0,0,0", "aggregate", "status")):
+            status = []
+            while not any(row.get("settled_partitions", 0) > 0 for row in status):
                 self.assertLess(time.monotonic(), end, "it does not run")
+                status = lab_kit.lines("ctl", "0,0,0", "aggregate", "status")
+            [job] = [row for row in status if row["role"] == "job"]
+            self.assertEqual((job["job"], job["inputs"], job["results"], job["memory_limit_bytes"]),
+                             (8, 1, 1, 128 << 20))
+            self.assertGreater(job["memory_bytes"], 1 << 20)
             run("fail", dies)
             said, errors = order.communicate(timeout=lab_kit.LIMIT_S)
         self.assertEqual(order.returncode, 0, said + errors)

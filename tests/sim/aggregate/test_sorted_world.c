@@ -703,11 +703,11 @@ static const char *option_of(void *context, const char *service, const char *nam
 {
     (void)context;
     (void)service;
-    return strcmp(name, "data") == 0      ? "/data"
-           : strcmp(name, "spool") == 0   ? "/spool"
-           : strcmp(name, "modules") == 0 ? "/modules"
-           : strcmp(name, "memory") == 0  ? "256M"
-                                          : NULL;
+    return strcmp(name, "data") == 0                                        ? "/data"
+           : strcmp(name, "spool") == 0                                     ? "/spool"
+           : strcmp(name, "modules") == 0                                   ? "/modules"
+           : strcmp(name, "memory") == 0 || strcmp(name, "job_memory") == 0 ? "256M"
+                                                                            : NULL;
 }
 
 static void open_config(struct world_config *config, uint64_t seed)

@@ -95,7 +95,7 @@ static void begin(const char *combine_word, uint32_t partitions)
     SUITE_HOLDS(combine_read(combine_word, &combine) == 0);
     fake_spool_init(&fake);
     spool_open(&spool, &fake.host, "folder", UINT64_MAX);
-    shelf_open(&shelf, &spool, partitions, &combine);
+    shelf_open(&shelf, &spool, NULL, partitions, &combine);
     batch_open(&batch, memory, MEMORY, partitions, &combine);
 }
 
@@ -168,6 +168,36 @@ START_TEST(spool_is_full)
 }
 END_TEST
 
+/* Who shares has no more than its share, and gives it back; others have what is left. */
+START_TEST(shares)
+{
+    struct shelf mine, other;
+    begin("none", 1);
+    struct spool_share share = {.limit = 3000}, rest = {.limit = 3000};
+    spool_open(&spool, &fake.host, "folder", 5000);
+    shelf_open(&mine, &spool, &share, 1, NULL);
+    shelf_open(&other, &spool, &rest, 1, NULL);
+    uint8_t much[1000] = {1};
+    ck_assert_int_eq(batch_add(&batch, (cw_bytes){much, 1}, (cw_bytes){much, sizeof much}), 0);
+    batch_sort(&batch);
+    ck_assert_int_eq(shelf_put(&mine, &batch), 0);
+    ck_assert_int_eq(shelf_put(&mine, &batch), 0);
+    ck_assert_int_eq(shelf_put(&mine, &batch), -EXFULL);
+    ck_assert(share.used == mine.bytes && spool.used == mine.bytes && mine.runs == 2);
+    ck_assert_int_eq(shelf_put(&other, &batch), 0);
+    ck_assert_int_eq(shelf_put(&other, &batch), 0);
+    ck_assert_int_eq(shelf_put(&other, &batch), -EXFULL);
+    rest.limit = 9000;
+    ck_assert_int_eq(shelf_put(&other, &batch), -ENOSPC); /* that is the limit of both */
+    ck_assert_uint_eq(rest.used, other.bytes);
+    shelf_close(&mine);
+    ck_assert(share.used == 0 && shelf_put(&other, &batch) == 0);
+    shelf_close(&other);
+    ck_assert(rest.used == 0 && spool.used == 0);
+    end();
+}
+END_TEST
+
 START_TEST(no_spool)
 {
     begin("none", 1);
@@ -214,6 +244,6 @@ START_TEST(names_the_key)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(sorted), SUITE_TEST(spool_is_full), SUITE_TEST(no_spool),
-                                          SUITE_TEST(names_the_key)};
+static const struct suite_test tests[] = {SUITE_TEST(sorted), SUITE_TEST(spool_is_full), SUITE_TEST(shares),
+                                          SUITE_TEST(no_spool), SUITE_TEST(names_the_key)};
 SUITE_MAIN("spool", tests)

@@ -199,7 +199,7 @@ START_TEST(words)
     char line[80];
     for (unsigned i = 0; i <= INTAKES_MOST; i++) {
         snprintf(line, sizeof line, "feed f%u keep_ms=3000 data= feeder=1 at=0", i);
-        ck_assert_int_eq(stream_town_ask(net, 0, line)->rc, i < INTAKES_MOST ? 0 : -ENOSPC);
+        ck_assert_int_eq(stream_town_ask(net, 0, line)->rc, i < INTAKES_EACH ? 0 : -ENOSPC);
     }
     ck_assert_str_eq(fake_text(stream_town_ask(net, 0, "status"), 3, "state"), "waits for a run");
     stream_town_close(net);

@@ -74,12 +74,19 @@ END_TEST
 
 START_TEST(memory_is_taken_at_once)
 {
-    struct fake_net *net = stream_town_open((const char *const[]){"data=/d", "memory=2M", NULL});
+    struct fake_net *net = stream_town_open((const char *const[]){"data=/d", "memory=2M", "job_memory=8M", NULL});
     struct stream *st = stream_town_at(net, 0);
     struct letter l = announcement(1);
     l.members[0] = 0x1fe;
     ck_assert_int_eq(junction_begin(st, &l, NULL), -ENOBUFS);
-    ck_assert(st->junction_count == 0 && st->memory == 0);
+    ck_assert(st->junction_count == 0 && st->memory == 0 && list_is_empty(&st->accounts));
+    stream_town_close(net);
+    net = stream_town_open((const char *const[]){"data=/d", "memory=2M", NULL});
+    st = stream_town_at(net, 0);
+    ck_assert_int_eq(junction_begin(st, &l, NULL), 0); /* it is its job's limit: the root hears of that by VOID */
+    struct junction *j = junction_find(st, &l.run);
+    ck_assert(j->broken && j->cause == -ENOSR && j->cost == 0 && st->memory == 0);
+    junction_free(j);
     stream_town_close(net);
 }
 END_TEST

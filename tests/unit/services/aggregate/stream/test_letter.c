@@ -22,7 +22,7 @@ static struct letter order(void)
     l.first = 90;
     l.count = 6;
     l.bytes = 12345;
-    l.wish = (struct wish){.limit_ms = 30000, .top = 9, .partitions = 96};
+    l.wish = (struct wish){.job = 2001, .limit_ms = 30000, .top = 9, .partitions = 96};
     l.wish.flags = LETTER_WITHOUT;
     strcpy(l.wish.from, "in");
     strcpy(l.wish.to, "out.txt");
@@ -39,6 +39,7 @@ START_TEST(orders)
     ck_assert(out.others[0] == 6 && out.others[1] == 2 && out.wish.top == 9);
     ck_assert(out.first == 90 && out.count == 6 && out.bytes == 12345);
     ck_assert(out.wish.limit_ms == 30000 && out.wish.partitions == 96 && out.wish.flags == LETTER_WITHOUT);
+    ck_assert_uint_eq(out.wish.job, 2001);
     ck_assert_str_eq(out.wish.from, "in");
     ck_assert_str_eq(out.wish.to, "out.txt");
     ck_assert_str_eq(out.wish.mapper, "words");
@@ -53,11 +54,14 @@ END_TEST
 
 START_TEST(answers)
 {
-    struct letter l = {.kind = LETTER_ORDERED, .who = 3, .attempts = 2, .keys = 7, .bytes = 8};
+    struct letter l = {.kind = LETTER_ORDERED, .who = 3, .attempts = 2, .keys = 7, .bytes = 8, .limit = 9};
     ck_assert_int_eq(again(&l), 0);
+    ck_assert_uint_eq(out.limit, 9);
     ck_assert(out.who == 3 && out.attempts == 2 && out.keys == 7 && out.bytes == 8);
     l = (struct letter){.kind = LETTER_PREPARED, .records = 1, .bytes = 2, .line = 3, .digest = 4};
+    l.limit = UINT64_C(1) << 33;
     ck_assert_int_eq(again(&l), 0);
+    ck_assert_uint_eq(out.limit, l.limit);
     ck_assert(out.records == 1 && out.bytes == 2 && out.line == 3 && out.summary_bytes == 0);
     l.summary = (const uint8_t *)"keys";
     l.summary_bytes = 4;
@@ -74,8 +78,10 @@ START_TEST(others)
     l.others[0] = 4;
     l.lead = (struct run_name){9, 10, 11};
     l.open = 3;
+    l.wish.job = 8;
     strcpy(l.wish.combine, "topk:3");
     ck_assert_int_eq(again(&l), 0);
+    ck_assert_uint_eq(out.wish.job, 8);
     ck_assert(out.run.root == 4 && out.run.life == 5 && out.run.number == 6 && out.attempt == 7);
     ck_assert(out.partitions == 8 && out.each == 4096 && out.members[0] == 3 && out.others[0] == 4);
     ck_assert(out.lead.root == 9 && out.lead.life == 10 && out.lead.number == 11 && out.open == 3);
@@ -93,9 +99,9 @@ START_TEST(others)
     l.after = (cw_bytes){(const uint8_t *)"a key", 5};
     ck_assert_int_eq(again(&l), 0);
     ck_assert(out.sequence == 10 && out.after.length == 5 && memcmp(out.after.bytes, "a key", 5) == 0);
-    l = (struct letter){.kind = LETTER_VOID, .status = EIO, .who = 3};
+    l = (struct letter){.kind = LETTER_VOID, .status = ENOSR, .who = 3, .limit = 70000};
     ck_assert_int_eq(again(&l), 0);
-    ck_assert(out.status == EIO && out.who == 3);
+    ck_assert(out.status == ENOSR && out.who == 3 && out.limit == 70000);
     l = (struct letter){.kind = LETTER_END, .status = ECANCELED};
     ck_assert_int_eq(again(&l), 0);
     ck_assert_uint_eq(out.status, ECANCELED);
@@ -144,14 +150,14 @@ START_TEST(impossible)
     refused(&l, 31, 0);          /* none */
     refused(&l, 40, 0xff);       /* too long a limit */
     refused(&l, 49, 0xff);       /* too many partitions */
-    refused(&l, 52, 16);         /* no flag */
-    refused(&l, 53, 1);          /* what must be 0 */
-    refused(&l, 56, 0);          /* no input */
-    refused(&l, 57, 255);        /* lengths that are not those of the names */
-    refused(&l, 62, 0xff);       /* too many servers */
-    refused(&l, 72, 0x80);       /* a bit of no server */
-    refused(&l, 88, 0x80);       /* the same of the other set */
-    refused(&l, 96, 0);          /* a NUL in a name */
+    refused(&l, 56, 16);         /* no flag */
+    refused(&l, 57, 1);          /* what must be 0 */
+    refused(&l, 60, 0);          /* no input */
+    refused(&l, 61, 255);        /* lengths that are not those of the names */
+    refused(&l, 66, 0xff);       /* too many servers */
+    refused(&l, 76, 0x80);       /* a bit of no server */
+    refused(&l, 92, 0x80);       /* the same of the other set */
+    refused(&l, 100, 0);         /* a NUL in a name */
     refused(&block, 24, 6);      /* no tree */
     refused(&block, 25, 2);      /* no bool */
     refused(&block, 28, 1);      /* too high a partition */
@@ -160,8 +166,8 @@ START_TEST(impossible)
     refused(&announce, 33, 0);   /* nothing may be under way */
     refused(&announce, 34, 2);   /* no way */
     refused(&announce, 35, 1);   /* what must be 0 */
-    refused(&prepared, 57, 3);   /* a length that is not that of the summary */
-    refused(&prepared, 59, 1);   /* what must be 0 */
+    refused(&prepared, 65, 3);   /* a length that is not that of the summary */
+    refused(&prepared, 67, 1);   /* what must be 0 */
     refused(&announce, 32, 200); /* a length that is not that of the name */
     for (size_t size = 0; size < letter_size(&l); size++) {
         letter_encode(&l, bytes);

@@ -70,12 +70,16 @@ END_TEST
 
 START_TEST(no_room)
 {
-    struct fake_net *net = stream_town_open((const char *const[]){"data=/d", "spool=/s", "memory=2M", NULL});
-    stream_town_fill(5);
-    const struct fake_result *r = stream_town_ask(net, 1, "run map=kv from=in to=0,0,0:out");
-    ck_assert_int_eq(r->rc, -ENOBUFS);
-    ck_assert(strstr(fake_text(r, 0, "error"), "option memory") != NULL);
-    stream_town_close(net);
+    static const char *const options[][5] = {{"data=/d", "spool=/s", "memory=2M", "job_memory=9M", NULL},
+                                             {"data=/d", "spool=/s", "memory=2M", NULL}};
+    for (unsigned job = 0; job < 2; job++) {
+        struct fake_net *net = stream_town_open(options[job]);
+        stream_town_fill(5);
+        const struct fake_result *r = stream_town_ask(net, 1, "run map=kv from=in to=0,0,0:out");
+        ck_assert_int_eq(r->rc, job ? -ENOSR : -ENOBUFS);
+        ck_assert(strstr(fake_text(r, 0, "error"), job ? "job 8 may have 1000000 bytes" : "option memory") != NULL);
+        stream_town_close(net);
+    }
 }
 END_TEST
 

@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
+enum { JOB_A = 2000, JOB_B = 2001 };
+
 static struct fake_net *net;
 static char text[1000];
 static unsigned ends, fed;
@@ -47,12 +49,12 @@ static int order(const char *to, bool takes, uint32_t number)
 {
     const char *const words[] = {"from=feed:f", "map=kv", "of=2,0,0", "of=2,2,0", to};
     const cw_run run = {CW_RUN_INIT, .word = words, .words = 5, .take = takes ? take : NULL};
-    return stream_run(stream_town_at(net, 0), &alice, &run, done, NULL, number);
+    return stream_run(stream_town_at(net, 0), &alice, JOB_A, &run, done, NULL, number);
 }
 
 static int give(cw_server s, const void *owner, const char *bytes, bool end)
 {
-    return stream_give(stream_town_at(net, s), owner, "f", bytes, strlen(bytes), end, heard, NULL);
+    return stream_give(stream_town_at(net, s), owner, JOB_A, "f", bytes, strlen(bytes), end, heard, NULL);
 }
 
 START_TEST(feeds_and_takes)
@@ -129,9 +131,9 @@ START_TEST(bad_input)
     ck_assert_int_eq(order("to=-", false, 7), -EINVAL);
     ck_assert_int_eq(order("to=1,0,0:out", true, 7), -EINVAL);
     ck_assert_int_eq(order("to=nobody", true, 7), -EINVAL);
-    ck_assert_int_eq(stream_run(stream_town_at(net, 0), &alice, NULL, done, NULL, 7), -EINVAL);
+    ck_assert_int_eq(stream_run(stream_town_at(net, 0), &alice, JOB_A, NULL, done, NULL, 7), -EINVAL);
     ck_assert_int_eq(give(6, &alice, "", false), -EINVAL);
-    ck_assert_int_eq(stream_give(stream_town_at(net, 6), &alice, "a.b", "x", 1, false, heard, NULL), -EINVAL);
+    ck_assert_int_eq(stream_give(stream_town_at(net, 6), &alice, JOB_A, "a.b", "x", 1, false, heard, NULL), -EINVAL);
     ck_assert_int_eq(order("to=-", true, 7), 0);
     ck_assert_int_eq(give(6, &alice, "no value\n", false), 0);
     fake_net_run(net, CW_MS(200));
@@ -165,14 +167,14 @@ START_TEST(too_many)
     struct stream *st = stream_town_at(net, 0);
     uint32_t n = 1;
     for (; n <= STREAM_LEADS_EACH; n++) {
-        ck_assert_int_eq(stream_run(st, &alice, &run, done, NULL, n), 0);
+        ck_assert_int_eq(stream_run(st, &alice, JOB_A, &run, done, NULL, n), 0);
     }
-    ck_assert_int_eq(stream_run(st, &alice, &run, done, NULL, n), -EBUSY);
-    ck_assert_int_eq(stream_run(st, &bob, &run, done, NULL, n + 1), 0);
+    ck_assert_int_eq(stream_run(st, &alice, JOB_A, &run, done, NULL, n), -EBUSY);
+    ck_assert_int_eq(stream_run(st, &bob, JOB_B, &run, done, NULL, n + 1), 0);
     stream_town_put(1, "a\t1\n");
     ck_assert_int_eq(stream_town_ask(net, 0, "run map=kv from=in to=0,0,0:out of=0,1,0")->rc, 0);
     ck_assert_int_eq(stream_end(st, &alice, 1), 0);
-    ck_assert_int_eq(stream_run(st, &alice, &run, done, NULL, n), 0);
+    ck_assert_int_eq(stream_run(st, &alice, JOB_A, &run, done, NULL, n), 0);
     stream_disown(st, &alice);
     stream_disown(st, &bob);
     ck_assert_uint_eq(ends, STREAM_LEADS_EACH + 2);

@@ -23,8 +23,9 @@ START_TEST(partitions)
     struct stream *st = stream_town_at(net, 0);
     struct wish w = {.partitions = 3, .combine = "sum", .to = "out"};
     uint64_t before = st->memory;
-    struct result *r = result_open(st, NULL, &w, 0, w.partitions);
-    ck_assert(r != NULL && result_count(r) == 0);
+    struct result *r = NULL;
+    ck_assert_int_eq(result_open(st, NULL, &w, 0, w.partitions, &r), 0);
+    ck_assert_uint_eq(result_count(r), 0);
     uint64_t empty = st->memory;
     size_t n = block(bytes, "key", "1");
     ck_assert_int_eq(result_put(r, 1, bytes, n, false), 0);
@@ -43,21 +44,32 @@ START_TEST(partitions)
 }
 END_TEST
 
+/* By the limit of its job, and by that of all. */
 START_TEST(memory_is_bounded)
 {
+    static const char *const options[][4] = {{"data=/d", "memory=2M", NULL},
+                                             {"data=/d", "memory=2M", "job_memory=2M", NULL}};
     static uint8_t bytes[RECORD_BLOCK];
-    struct fake_net *net = stream_town_open((const char *const[]){"data=/d", "memory=2M", NULL});
-    struct stream *st = stream_town_at(net, 0);
-    struct wish w = {.partitions = 1, .combine = "sum", .to = "out"};
-    struct result *r = result_open(st, NULL, &w, 0, w.partitions);
-    int rc = 0;
-    for (int i = 0; i < 100 && rc == 0; i++) {
-        rc = result_put(r, 0, bytes, sizeof bytes, false);
+    for (unsigned all = 0; all < 2; all++) {
+        struct fake_net *net = stream_town_open(options[all]);
+        struct stream *st = stream_town_at(net, 0);
+        struct wish w = {.job = 1, .partitions = 1, .combine = "sum", .to = "out"};
+        struct result *r = NULL, *other = NULL;
+        int rc = result_open(st, NULL, &w, 0, w.partitions, &r);
+        w.job = 2;
+        rc = rc < 0 ? rc : result_open(st, NULL, &w, 0, w.partitions, &other);
+        rc = rc < 0 ? rc : result_put(other, 0, bytes, sizeof bytes, false);
+        for (int i = 0; i < 100 && rc == 0; i++) {
+            rc = result_put(r, 0, bytes, sizeof bytes, false);
+        }
+        ck_assert_int_eq(rc, all ? -ENOBUFS : -ENOSR);
+        ck_assert_uint_le(st->memory, all ? st->memory_most : st->job_memory + sizeof bytes);
+        ck_assert_int_eq(result_put(other, 0, bytes, sizeof bytes, false), all ? -ENOBUFS : 0);
+        result_drop(r);
+        result_drop(other);
+        ck_assert(st->memory == 0 && list_is_empty(&st->accounts));
+        stream_town_close(net);
     }
-    ck_assert_int_eq(rc, -ENOBUFS);
-    ck_assert_uint_le(st->memory, st->memory_most);
-    result_drop(r);
-    stream_town_close(net);
 }
 END_TEST
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { LINES = 40000 };
+enum { LINES = 80000 };
 
 static bool there;
 
@@ -44,7 +44,7 @@ static unsigned read_all(struct fake_net *net, struct task *t, const char *after
 /* A partition is read from its beginning, or from behind a key on, from memory or the spool: the same each time. */
 START_TEST(reads_from_any_key_on)
 {
-    static const char *const small[] = {"data=/d", "spool=/s", "memory=8M", NULL};
+    static const char *const small[] = {"data=/d", "spool=/s", "memory=12M", NULL};
     for (unsigned spilled = 0; spilled < 2; spilled++) {
         static struct fake_result r;
         struct fake_net *net = stream_town_open(spilled ? small : NULL);

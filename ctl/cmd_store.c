@@ -10,10 +10,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 enum { CURSOR = 64 }; /* room for a cursor of watch, in words */
 enum {
     VALUE_MAX = CW_STORE_VALUE_MAX,
+    PIECE = 30 * 1024, /* of a value, in one request */
     WORD = 128,
     LIST_WORD = 4 * CW_STORE_NAME_MAX / 3 + 32,
     EXIT_NONE = 1,
@@ -294,15 +296,55 @@ static void word_ttl(const struct call *call, struct request_draft *r)
     }
 }
 
+static void word_base64(struct request_draft *r, const uint8_t *bytes, size_t length)
+{
+    char text[PIECE / 3 * 4 + 8];
+    base64_encode(bytes, length, text);
+    request_draft_word(r, text);
+}
+
+/* Brings a value that is too long for one request, in pieces, under a number that is drawn. */
+static int bring(const struct call *call, const uint8_t *bytes, size_t length, uint64_t *id)
+{
+    char number[WORD];
+    int code = EXIT_FINE;
+    do {
+        if (getrandom(id, sizeof *id, 0) != (ssize_t)sizeof *id) {
+            return EXIT_NO;
+        }
+        *id >>= 1; /* it is written as a number with a sign */
+    } while (*id == 0);
+    snprintf(number, sizeof number, "%" PRIu64, *id);
+    for (size_t at = 0; at < length && code == EXIT_FINE; at += PIECE) {
+        struct rows rows = {NULL, 0, 0};
+        struct request_draft *r = request_of(call, "stage", number);
+        word_base64(r, bytes + at, length - at < PIECE ? length - at : PIECE);
+        code = ask(call, r, &rows);
+        rows_clear(&rows);
+    }
+    return code;
+}
+
 /* Sends the bytes behind the words that the command begins with; takes the request. */
 static int send_value(const struct call *call, struct request_draft *r, const char *key, const uint8_t *bytes,
                       size_t length)
 {
-    char text[VALUE_MAX / 3 * 4 + 8];
     struct rows rows = {NULL, 0, 0};
-    base64_encode(bytes, length, text);
-    request_draft_word(r, text);
-    request_draft_word(r, "form=base64");
+    char word[WORD];
+    uint64_t id = 0;
+    int brought = length > PIECE ? bring(call, bytes, length, &id) : EXIT_FINE;
+    if (brought != EXIT_FINE) {
+        request_draft_close(r);
+        return brought;
+    }
+    if (id != 0) {
+        snprintf(word, sizeof word, "stage=%" PRIu64, id);
+        request_draft_word(r, "");
+        request_draft_word(r, word);
+    } else {
+        word_base64(r, bytes, length);
+        request_draft_word(r, "form=base64");
+    }
     word_option(call, r, "flags", "flags");
     word_option(call, r, "if-version", "version");
     word_ttl(call, r);
@@ -327,10 +369,10 @@ static int run_writing(const struct call *call, const char *command, int place)
         return EXIT_USAGE;
     }
     if (from == NULL && length > VALUE_MAX) {
-        fprintf(call->errors, "cwctl: a value has at most 6 KiB, and this one %zu bytes\n", length);
+        fprintf(call->errors, "cwctl: a value has at most 4 MiB: the one for '%s' has %zu bytes\n", key, length);
         return EXIT_USAGE;
     }
-    uint8_t *read = from != NULL ? value_read(call, from, VALUE_MAX, "6 KiB", &length) : NULL;
+    uint8_t *read = from != NULL ? value_read(call, from, VALUE_MAX, "4 MiB", &length) : NULL;
     if (from != NULL && read == NULL) {
         return EXIT_NO;
     }

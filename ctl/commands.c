@@ -147,7 +147,7 @@ static const struct command table[] = {
     {"store head", "KEY", "the version and the length of a value", "Exit codes as of store get.",
      "  cwctl store head greeting", "job", 1, 1, NULL, NULL, NULL, run_store_head},
     {"store put", "KEY [VALUE | -]", "put a value into the store",
-     "-: the value is read from standard input, any bytes up to 6 KiB. When it is done the new version is shown. Exit "
+     "-: the value is read from standard input, any bytes up to 4 MiB. When it is done the new version is shown. Exit "
      "codes: 0 done; 1 refused; 2 with --if-version, the version there is another; 3 no majority of its members "
      "answers: nothing was done; 4 no answer in time: nothing was done; 5 nobody knows whether it was done.",
      "  cwctl store put greeting hello\n  cwctl store put greeting bye --if-version 12\n  date | cwctl store put now -",

@@ -39,8 +39,7 @@
 
 enum {
     CW_STORE_NAME_MAX = 1024,
-    /* Name and value also have to fit one packet: where the mtu is 1,500 they have some 1,000 bytes together. */
-    CW_STORE_VALUE_MAX = 6144,
+    CW_STORE_VALUE_MAX = 4 << 20,
     CW_STORE_LIST_MAX = 1000, /* names in a page */
     CW_STORE_TTL_MAX_S = 2592000,
 };
@@ -58,7 +57,7 @@ typedef enum cw_store_status {
     CW_STORE_CONFLICT = 2,  /* the version there is another: in the result; 0: there is no value */
     CW_STORE_NO_SPACE = 3,  /* a member's memory for values is full: nothing was done; deletes still go */
     CW_STORE_DENIED = 4,    /* no privilege for the store's port */
-    CW_STORE_TOO_LARGE = 5, /* name and value do not fit a packet here */
+    CW_STORE_TOO_LARGE = 5, /* the value is longer than CW_STORE_VALUE_MAX */
     CW_STORE_NO_QUORUM = 6, /* no majority of the shard's members answers: nothing was done */
     CW_STORE_BUSY = 7,      /* too much waits already: nothing was done */
     CW_STORE_NO_STORE = 8,  /* no server knows of a store: it has to be created first */
@@ -78,7 +77,7 @@ typedef struct cw_store_request {
     uint32_t flags;   /* PUT: kept beside the value, for the user */
     bool conditional; /* PUT, DELETE: only if the version there is `version`; */
     uint64_t version; /* 0: only if there is no value (insert) */
-    cw_span timeout;  /* until when an answer is of use; 0: 5 s; at most 1 h */
+    cw_span timeout;  /* until when an answer is of use; 0: 5 s, with a value that fits no packet 30 s; at most 1 h */
     cw_span ttl;      /* PUT: the value goes after so long, whole milliseconds, at most 30 days; 0: it stays */
 } cw_store_request;
 #define CW_STORE_REQUEST_INIT .size = sizeof(cw_store_request)
@@ -162,7 +161,7 @@ typedef struct cw_store_api {
     /*
      * Asks. Borrows the request for the call. 0: done() will be called. -EINVAL: the request makes no sense (a name of
      * 0 or more than 1,024 bytes, a value for what takes none); -EMSGSIZE: the value is too long; -ENOBUFS: 65,536
-     * questions wait at this server; -ENOMEM; -ESHUTDOWN.
+     * questions, or 64 MiB of their values, wait at this server; -ENOMEM; -ESHUTDOWN.
      */
     int (*run)(cw_svc *store, const cw_store_request *request, cw_store_done done, void *arg);
     /*

@@ -194,7 +194,7 @@ static int upload_piece(struct kvcache *k, cw_request *r, const char *number, co
     if (bytes == NULL) {
         return rc;
     }
-    rc = upload_add(&k->uploads, id, bytes, length, cw_now(k->svc));
+    rc = upload_add(&k->uploads, id, bytes, length, KV_VALUE_MAX, cw_now(k->svc));
     free(bytes);
     return rc == -EMSGSIZE ? refuse_request(r, "a value has at most %d bytes", KV_VALUE_MAX) : rc;
 }

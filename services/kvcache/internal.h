@@ -33,7 +33,7 @@
 #include "services/kvcache/kvcache.h"
 #include "services/kvcache/limits.h"
 #include "services/kvcache/mutant.h"
-#include "services/kvcache/upload.h"
+#include "services/reply/upload.h"
 #include "services/transport/transport.h"
 
 /* Bounds of one instance. */

@@ -230,6 +230,7 @@ void store_change_review(struct store_lead *lead, bool resend)
     struct store_change *c = &lead->change;
     const struct store_limits *limits = &lead->store->limits;
     cw_span waited = cw_time_since(cw_now(lead->store->svc), c->begun);
+    cw_span carried = store_carry_span(lead->store, store_compare_bytes(lead));
     if (c->step == STORE_CHANGE_NONE) {
         return;
     }
@@ -244,9 +245,9 @@ void store_change_review(struct store_lead *lead, bool resend)
     }
     bool stopped = c->step != STORE_CHANGE_LEARN;
     bool is_back = !lead->shard->lost[c->place] && store_lead_sees(lead, c->place);
-    bool silent = !stopped && waited.ns >= limits->patience.ns;
+    bool silent = !stopped && waited.ns >= limits->patience.ns + carried.ns;
     if (is_back || !store_change_sees(lead) || silent ||
-        (stopped && waited.ns >= limits->patience.ns * STOPPED_PATIENCES)) {
+        (stopped && waited.ns >= limits->patience.ns * STOPPED_PATIENCES + carried.ns)) {
         give_up(lead, silent);
         return;
     }

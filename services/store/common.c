@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { LINE = 700 };
+enum { LINE = 700, PAGE_MOST = 6144 };
 enum { CALL_ROOM = 160 }; /* bytes of headers and extensions that the runtime may put beside a call's payload */
 
 const struct metric store_count_names[STORE_COUNTS] = {
@@ -35,6 +35,8 @@ const struct metric store_count_names[STORE_COUNTS] = {
     [STORE_COUNT_DEPOSED] = {"deposed", "Times that another server took over a shard which this one led."},
     [STORE_COUNT_GIVEN_UP] = {"given_up", "Times that this server stopped leading because no majority answered."},
     [STORE_COUNT_RESENT] = {"resent", "Items sent again to members that had not answered."},
+    [STORE_COUNT_LETTERS] = {"letters", "Questions and items that fitted no packet and went by the transport."},
+    [STORE_COUNT_LETTERS_HELD] = {"letters_held", "Times that one was told to wait, because too many bytes were here."},
     [STORE_COUNT_REPLACED] = {"replaced", "Members of shards that this server led in whose place another stands now."},
     [STORE_COUNT_GIVEN] = {"given", "Registers given to servers that were to become members."},
     [STORE_COUNT_STRANGE] = {"strange", "Items and questions of another class, shard or life of this server."},
@@ -73,7 +75,7 @@ const char *store_status_text(cw_store_status status)
         [CW_STORE_CONFLICT] = "the version there is another",
         [CW_STORE_NO_SPACE] = "no room left for it; deletes still go",
         [CW_STORE_DENIED] = "no privilege",
-        [CW_STORE_TOO_LARGE] = "name and value do not fit a packet",
+        [CW_STORE_TOO_LARGE] = "a value has at most 4 MiB",
         [CW_STORE_NO_QUORUM] = "no majority of its members answers; nothing was done",
         [CW_STORE_BUSY] = "too much waits already; nothing was done",
         [CW_STORE_NO_STORE] = "there is no store: cwctl store create disk, or memory, makes one",
@@ -83,16 +85,10 @@ const char *store_status_text(cw_store_status status)
     return (unsigned)status < CW_STORE_STATUSES ? text[status] : "?";
 }
 
-size_t store_room(const struct store *s)
-{
-    return cw_mtu(s->svc) - CALL_ROOM - STORE_ITEM_HEAD - STORE_REGISTER_HEAD - STORE_TTL_BYTES -
-           STORE_OPS * STORE_NOTED_BYTES;
-}
-
 size_t store_page_room(const struct store *s)
 {
     size_t room = cw_mtu(s->svc) - CALL_ROOM - STORE_ANSWER_HEAD;
-    return room < CW_STORE_VALUE_MAX ? room : CW_STORE_VALUE_MAX;
+    return room < PAGE_MOST ? room : PAGE_MOST;
 }
 
 bool store_is_full(const struct store *s)

@@ -14,8 +14,6 @@ void store_note(struct store *s, enum store_count what);
 __attribute__((format(printf, 3, 4))) void store_say(const struct store *s, cw_level level, const char *format, ...);
 /* Static: "done", "not found" .. */
 const char *store_status_text(cw_store_status status);
-/* The longest name and value together that a packet carries here. */
-size_t store_room(const struct store *s);
 /* How many bytes of names the answer to a list carries here. */
 size_t store_page_room(const struct store *s);
 /* Is a write refused that needs more memory? */

@@ -20,6 +20,13 @@ static void give(struct store_lead *lead)
 {
     struct store_comparison *c = &lead->comparison;
     const struct store_register *r = store_table_at(own(lead), c->bucket, c->give_at);
+    if (r != NULL && !store_carry_fits_item(lead->store, r)) {
+        c->parcel = c->parcel != NULL ? c->parcel : store_parcel_of(lead->store, STORE_HAND_ASKS, r);
+        if (c->parcel != NULL) {
+            store_peers_letter(lead, c->member, (struct store_item){.kind = STORE_ITEM_GIVE}, c->question, c->parcel);
+        }
+        return;
+    }
     size_t size = r != NULL ? store_register_size(r) : 0;
     uint8_t *bytes = r != NULL ? malloc(size) : NULL;
     if (bytes != NULL) {
@@ -45,12 +52,19 @@ static void ask(struct store_lead *lead)
         give(lead);
         return;
     }
+    if (c->stage == COMPARE_FETCH && c->large) {
+        store_peers_letter(lead, c->member, item, c->question, NULL);
+        return;
+    }
     store_peers_send(lead, c->member, item, c->question);
 }
 
 static void ask_next(struct store_lead *lead)
 {
-    lead->comparison.question++;
+    struct store_comparison *c = &lead->comparison;
+    c->question++;
+    store_parcel_drop(c->parcel);
+    c->parcel = NULL;
     ask(lead);
     store_lead_wind(lead);
 }
@@ -77,6 +91,8 @@ static void forget_wanted(struct store_comparison *c)
 void store_compare_drop(struct store_lead *lead)
 {
     forget_wanted(&lead->comparison);
+    store_parcel_drop(lead->comparison.parcel);
+    lead->comparison.parcel = NULL;
     lead->comparison.runs = false;
 }
 
@@ -97,6 +113,13 @@ static void end(struct store_lead *lead)
     }
     lead->compared |= c->how == STORE_COMPARE_LATE ? 0 : 1u << c->member;
     store_lead_go_on(lead);
+}
+
+size_t store_compare_bytes(const struct store_lead *lead)
+{
+    const struct store_comparison *c = &lead->comparison;
+    bool fetches = c->runs && c->stage == COMPARE_FETCH && c->large;
+    return c->parcel != NULL ? c->parcel->size : fetches ? STORE_LETTER_MOST : 0;
 }
 
 /* To the next bucket that differs, from this one on. */
@@ -123,7 +146,7 @@ static void differs(struct store_lead *lead, struct store_register *r)
 {
     if (lead->comparison.how == STORE_COMPARE_TAKEOVER) {
         r->doubtful = true;
-    } else if (r->under_way == NULL) {
+    } else if (r->under_way == NULL && store_writing_has_room(lead, r)) {
         store_note(lead->store, STORE_COUNT_REPAIRED);
         (void)!store_writing_again(lead, r); /* without memory, the next comparison finds it again */
     }
@@ -305,8 +328,9 @@ static void heard_fetched(struct store_lead *lead, const struct store_reply *rep
         return;
     }
     name = store_register_name(wanted);
-    store_durable_register(lead->store, lead->shard, &name);
+    store_durable_register(lead->store, lead->shard, &name, NULL, 0);
     c->wanted = wanted->next;
+    c->large = false;
     free(wanted);
     go_on_in_bucket(lead);
 }
@@ -315,6 +339,11 @@ void store_compare_heard(struct store_lead *lead, unsigned member, uint64_t ques
 {
     struct store_comparison *c = &lead->comparison;
     if (!c->runs || c->member != member || c->question != question) {
+        return;
+    }
+    if (reply->why == STORE_REPLY_LARGE) {
+        c->large = true;
+        ask_next(lead);
         return;
     }
     lead->begun = c->how != STORE_COMPARE_FILL ? cw_now(lead->store->svc) : lead->begun;

@@ -19,6 +19,8 @@ void store_compare_begin(struct store_lead *lead, unsigned member, int how);
 void store_compare_heard(struct store_lead *lead, unsigned member, uint64_t question, const struct store_reply *reply);
 /* Asks the last question again. */
 void store_compare_resend(struct store_lead *lead);
+/* Bytes that are under way for it by a letter. */
+size_t store_compare_bytes(const struct store_lead *lead);
 /* Ends it without a result. */
 void store_compare_drop(struct store_lead *lead);
 

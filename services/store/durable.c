@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEGMENT_MIB = 16, MIB_MOST = 1 << 20, SEGMENT_MOST = 64, LINE = 700 };
+enum { SEGMENT_MIB = 16, MIB_MOST = 1 << 20, SEGMENT_MOST = 64, LONG_MIB = JOURNAL_LONG_SEGMENT >> 20, LINE = 700 };
 
 /* ---- Who waits --------------------------------------------------------------------------------------------------- */
 
@@ -29,42 +29,33 @@ static bool is_settled(const struct store *s)
 struct held {
     struct journal_waiter waiter;
     struct store *store;
-    uint32_t call;
+    struct store_right to;
     size_t size, patch;
     uint8_t bytes[];
 };
 
-static void send_answer(struct store *s, uint32_t call, const uint8_t *bytes, size_t size, size_t patch)
-{
-    cw_packet *p = cw_packet_new(s->svc, size);
-    if (p != NULL) {
-        uint8_t *to = cw_packet_data(p, NULL);
-        memcpy(to, bytes, size);
-        if (patch != 0) {
-            put_be64(to + patch, store_durable_position(s));
-        }
-        (void)cw_reply(s->svc, call, 0, p); /* who hears nothing asks again */
-    }
-}
-
 static void held_told(struct journal_waiter *waiter, bool good)
 {
     struct held *h = container_of(waiter, struct held, waiter);
+    if (good && h->patch != 0) {
+        put_be64(h->bytes + h->patch, store_durable_position(h->store));
+    }
     if (good) {
-        send_answer(h->store, h->call, h->bytes, h->size, h->patch);
+        store_carry_answer(h->store, &h->to, h->bytes, h->size);
     }
     free(h);
 }
 
-void store_durable_answer(struct store *s, uint32_t call, const uint8_t *bytes, size_t size, size_t patch)
+void store_durable_answer(struct store *s, const struct store_right *to, const uint8_t *bytes, size_t size,
+                          size_t patch)
 {
     if (is_settled(s)) {
-        send_answer(s, call, bytes, size, patch);
+        store_carry_answer(s, to, bytes, size);
         return;
     }
     struct held *h = malloc(sizeof *h + size);
     if (h != NULL) {
-        *h = (struct held){.waiter = {.told = held_told}, .store = s, .call = call, .size = size, .patch = patch};
+        *h = (struct held){.waiter = {.told = held_told}, .store = s, .to = *to, .size = size, .patch = patch};
         memcpy(h->bytes, bytes, size);
         journal_wait(s->journal, &h->waiter);
     }
@@ -157,21 +148,50 @@ void store_durable_drop(struct store *s, const struct store_name *name)
     }
 }
 
-/* The register tells of the promise too, when it is of the ballot that was promised. */
-void store_durable_register(struct store *s, struct store_shard *shard, const struct store_name *name)
+static void lent_back(void *arg)
 {
-    uint8_t bytes[1 + STORE_REGISTER_HEAD + STORE_TTL_BYTES + STORE_OPS * STORE_NOTED_BYTES + CW_STORE_NAME_MAX +
-                  CW_STORE_VALUE_MAX];
+    store_parcel_drop(arg);
+}
+
+/* Is that the record of the register? */
+static bool is_record(const struct store_parcel *parcel, size_t at, const struct store_register *r)
+{
+    return parcel != NULL && parcel->size == at + 1 + store_register_size(r) &&
+           get_be64(parcel->bytes + at + 1) == r->tag.ballot.high &&
+           get_be64(parcel->bytes + at + 9) == r->tag.ballot.low && get_be64(parcel->bytes + at + 17) == r->tag.n;
+}
+
+static void put_register(struct store *s, const struct store_name *name, const struct store_register *r,
+                         struct store_parcel *parcel, size_t at)
+{
+    const cw_key key = store_places_record(name);
+    size_t size = 1 + store_register_size(r);
+    struct store_parcel *lent = NULL;
+    if (size > JOURNAL_INLINE_MAX && is_record(parcel, at, r)) {
+        lent = store_parcel_share(parcel);
+        lent->bytes[at] = STORE_FOUND_VERSION;
+    } else {
+        lent = store_parcel_of(s, STORE_HAND_ITEMS, r);
+        at = 0;
+    }
+    if (lent == NULL) {
+        journal_doom(s->journal); /* an order with a hole is none */
+        return;
+    }
+    journal_lend(s->journal, STORE_FOUND_REGISTER, &key, name->job, name->bytes, name->length, lent->bytes + at, size,
+                 lent_back, lent);
+}
+
+/* The register tells of the promise too, when it is of the ballot that was promised. */
+void store_durable_register(struct store *s, struct store_shard *shard, const struct store_name *name,
+                            struct store_parcel *parcel, size_t at)
+{
     if (!s->of.disk) {
         return;
     }
     const struct store_register *r = store_table_find(&shard->acceptor.table, name);
     if (r != NULL) {
-        bytes[0] = STORE_FOUND_VERSION;
-        store_register_encode(r, bytes + 1);
-        const cw_key key = store_places_record(name);
-        journal_put(s->journal, STORE_FOUND_REGISTER, &key, name->job, name->bytes, name->length, bytes,
-                    1 + store_register_size(r));
+        put_register(s, name, r, parcel, at);
         if (store_ballot_compare(r->tag.ballot, shard->acceptor.promised) == 0) {
             note_saved(s, shard);
         }
@@ -267,9 +287,10 @@ static int read_options(struct store *s)
         return refuse_setting(s->svc, "segment_mib", text, "a whole number of MiB from 1 to 64");
     }
     text = cw_option(s->svc, "bytes_max");
-    if (text != NULL && (words_number(text, 8, MIB_MOST, &most) < 0 || most < 6 * segment)) {
+    if (text != NULL &&
+        (words_number(text, 48, MIB_MOST, &most) < 0 || most < 6 * (segment < LONG_MIB ? LONG_MIB : segment))) {
         return refuse_setting(s->svc, "bytes_max", text,
-                              "a whole number of MiB, at least 6 times segment_mib, from 8 to 1048576");
+                              "a whole number of MiB, at least 48 and 6 times segment_mib, up to 1048576");
     }
     s->folder = cw_option(s->svc, "folder");
     s->segment = (uint32_t)segment << 20;

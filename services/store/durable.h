@@ -9,6 +9,7 @@
 #ifndef SERVICES_STORE_DURABLE_H
 #define SERVICES_STORE_DURABLE_H
 
+#include "services/store/carry.h"
 #include "services/store/lead.h"
 
 /* Reads the options; begins to open the disk when a folder is set. -errno: the service cannot run, and the log says
@@ -35,7 +36,9 @@ void store_durable_promise(struct store *s, struct store_shard *shard);
 void store_durable_shard(struct store *s, struct store_shard *shard);
 /* The register of that name is gone. */
 void store_durable_drop(struct store *s, const struct store_name *name);
-void store_durable_register(struct store *s, struct store_shard *shard, const struct store_name *name);
+/* parcel: NULL, or what may be the very record of a long register, from byte `at` on: then it is lent to the disk. */
+void store_durable_register(struct store *s, struct store_shard *shard, const struct store_name *name,
+                            struct store_parcel *parcel, size_t at);
 
 /* Is what this shard has promised on the disk? */
 bool store_durable_promise_stands(const struct store *s, const struct store_shard *shard);
@@ -43,7 +46,8 @@ bool store_durable_promise_stands(const struct store *s, const struct store_shar
  * Answers a call when all is on the disk. patch: where in the bytes the log's position is to be filled in then; 0:
  * nowhere. The bytes are copied.
  */
-void store_durable_answer(struct store *s, uint32_t call, const uint8_t *bytes, size_t size, size_t patch);
+void store_durable_answer(struct store *s, const struct store_right *to, const uint8_t *bytes, size_t size,
+                          size_t patch);
 /*
  * The leader's own vote. True: it counts now. False: store_lead_voted() follows, while the leadership lasts.
  */

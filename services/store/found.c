@@ -133,7 +133,7 @@ void store_found_damaged(void *arg, uint8_t kind, const cw_key *key)
                 struct store_name name = store_register_name(r);
                 cw_key its = store_places_record(&name);
                 if (memcmp(its.b, key->b, sizeof its.b) == 0) {
-                    store_durable_register(s, s->shard[i], &name);
+                    store_durable_register(s, s->shard[i], &name, NULL, 0);
                     return;
                 }
             }

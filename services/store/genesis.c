@@ -28,7 +28,7 @@ static void say_when_kept(struct store *s, uint32_t call, const struct store_wor
 {
     uint8_t bytes[STORE_WORD_HEAD];
     store_word_encode(w, bytes);
-    store_durable_answer(s, call, bytes, sizeof bytes, 0);
+    store_durable_answer(s, &(struct store_right){.call = call}, bytes, sizeof bytes, 0);
 }
 
 int store_genesis_send(struct store *s, cw_server server, const struct store_word *w, const cw_call_options *options,

@@ -3,9 +3,9 @@
  * internal.h - the state of one instance of the store, and a tour of its files. Only services/store and its folders
  * include it, and tests. Each file has a header with what the others may call; arrows run down.
  *
- *   entry/       store.c  the service's table: packets and events go to the files below;  command.c  what operators
- *                ask;  member.c  a member's answers to a leader, and to whoever takes it for one;  learner.c  those of
- *                a newcomer
+ *   entry/       store.c  the service's table: packets and events go to the files below;  command.c, operate.c  what
+ *                operators ask;  member.c  a member's answers to a leader, and to whoever takes it for one;  learner.c
+ *                those of a newcomer;  letters.c  what comes by the transport
  *   ask/         asker.c  the asker's side: which member a question goes to, how often, until when;  lister.c  a list
  *                of names, asked of all shards
  *   making.c     an operator makes a class, on all servers
@@ -18,6 +18,7 @@
  *   compare.c    what a leader and another member hold differently
  *   writing.c    writes under way, until the members have them
  *   peers.c      items to the other members, and their replies
+ *   carry.c      what fits a packet, and what goes by the transport
  *   members.c    who the members are, and have sealed to be
  *   common.c     counts and words
  *   held/        wire.c  bytes;  verdict.c  what an operation makes of a register;  acceptor.c, table.c  what a member
@@ -31,11 +32,13 @@
 
 #include "base/list.h"
 #include "keyspace/torus.h"
+#include "services/reply/upload.h"
 #include "services/store/held/acceptor.h"
 #include "services/store/held/mutant.h"
 #include "services/store/held/places.h"
 #include "services/store/held/ports.h"
 #include "services/store/held/wire.h"
+#include "services/transport/transport.h"
 
 /* Bounds of one instance. */
 enum {
@@ -45,6 +48,7 @@ enum {
     STORE_SERVING_MOST = 4096,    /* operations at this server as leader that are not answered yet */
     STORE_WATCHERS_MOST = 1024,   /* of these, waiting for changes */
     STORE_KEY_MOST = 64,          /* of these, waiting for one name's write */
+    STORE_ASKED_MOST = 64 << 20,  /* bytes of questions asked at this server */
     STORE_HINTS = 1024,           /* shards of which the asker remembers who led */
 };
 
@@ -74,6 +78,8 @@ enum store_count {
     STORE_COUNT_DEPOSED,
     STORE_COUNT_GIVEN_UP,
     STORE_COUNT_RESENT,
+    STORE_COUNT_LETTERS,
+    STORE_COUNT_LETTERS_HELD,
     STORE_COUNT_REPLACED,
     STORE_COUNT_GIVEN,
     STORE_COUNT_STRANGE,
@@ -86,6 +92,7 @@ enum store_time { STORE_TIME_GET, STORE_TIME_WRITE, STORE_TIME_COMMIT, STORE_TIM
 
 struct store_limits {
     size_t bytes_max; /* of registers: what grows is refused above it */
+    size_t hand_max;  /* bytes of long questions and items, of each sort: carry.h */
     cw_span attempt;  /* an asker waits so long for one answer */
     cw_span tick;     /* a leader sends again what is not answered */
     cw_span patience; /* a leader without a majority gives up */
@@ -93,6 +100,19 @@ struct store_limits {
     cw_span hearing;  /* a member that has restarted waits so long for what others heard of it, at most */
     cw_span settle;   /* a member that is another life is replaced after so long */
     cw_span away;     /* a member that is not in view is replaced after so long */
+};
+
+/* What long bytes at this server are counted as: carry.h. */
+enum store_hand {
+    STORE_HAND_ASKS,  /* questions, and what a leader makes of them until it is over */
+    STORE_HAND_ITEMS, /* items for a member, until they are on its disk */
+    STORE_HANDS,
+};
+
+/* The right to answer a question: a call, or if that is 0 a letter. */
+struct store_right {
+    uint32_t call;
+    struct transport_reply_to letter;
 };
 
 struct store_lead;
@@ -196,12 +216,17 @@ struct store {
     /* It has come out whether there is a class: what was asked for here goes on, or ends. */
     void (*class_known)(struct store *s);
     struct list questions;
-    size_t question_count;
+    size_t question_count, question_bytes;
     unsigned listings; /* under way */
     unsigned watches;  /* asked for here */
     size_t serving_count;
     size_t watchers; /* of these */
     struct store_hint hint[STORE_HINTS];
+
+    struct uploads uploads;      /* of operators */
+    struct transport *transport; /* what fits no packet goes by it; NULL: the service closes */
+    struct list letters;         /* items that are under way by it: peers.c */
+    size_t hand[STORE_HANDS];    /* bytes */
 
     uint64_t count[STORE_COUNTS];
     cw_counter *counter[STORE_COUNTS];

@@ -126,6 +126,9 @@ static bool sync(struct store_lead *lead)
             lead->sync_at = 0;
             continue;
         }
+        if (r->doubtful && !store_writing_has_room(lead, r)) {
+            return false; /* it goes on when a write is over */
+        }
         if (r->doubtful && !STORE_MUTANT(NO_SYNC)) {
             store_note(lead->store, STORE_COUNT_SYNCED);
             if (store_writing_again(lead, r) < 0) {
@@ -221,6 +224,10 @@ void store_lead_heard(struct store_lead *lead, unsigned member, uint64_t number,
         store_lead_review(lead);
         return;
     }
+    if (reply->why == STORE_REPLY_LARGE) {
+        store_compare_heard(lead, member, number, reply);
+        return;
+    }
     if (reply->why != STORE_REPLY_YES) {
         return;
     }
@@ -280,20 +287,26 @@ static unsigned to_catch_up(const struct store_lead *lead)
     return set;
 }
 
-static bool has_waited(const struct store_lead *lead, cw_time since, int64_t patiences)
+/* bytes: of what was to come, which takes longer when it is much. */
+static bool has_waited(const struct store_lead *lead, cw_time since, int64_t patiences, size_t bytes)
 {
     cw_span waited = cw_time_since(cw_now(lead->store->svc), since);
-    return waited.ns >= lead->store->limits.patience.ns * patiences;
+    return waited.ns >= lead->store->limits.patience.ns * patiences + store_carry_span(lead->store, bytes).ns;
 }
 
 static bool is_given_up(const struct store_lead *lead)
 {
-    if (lead->phase != STORE_PHASE_OPEN) {
-        return has_waited(lead, lead->begun, 1);
+    size_t most = store_compare_bytes(lead);
+    for (struct list_node *n = list_first(&lead->writes); n != NULL; n = list_next(&lead->writes, n)) {
+        const struct store_write *w = container_of(n, struct store_write, node);
+        size_t bytes = store_register_bytes(w->made);
+        most = bytes > most ? bytes : most;
+        if (lead->phase == STORE_PHASE_OPEN && has_waited(lead, w->begun, WRITE_PATIENCES, bytes)) {
+            return true;
+        }
     }
-    struct list_node *first = list_first(&lead->writes);
-    return (lead->confirming && has_waited(lead, lead->round_begun, 1)) ||
-           (first != NULL && has_waited(lead, container_of(first, struct store_write, node)->begun, WRITE_PATIENCES));
+    return lead->phase != STORE_PHASE_OPEN ? has_waited(lead, lead->begun, 1, most)
+                                           : lead->confirming && has_waited(lead, lead->round_begun, 1, 0);
 }
 
 static void send_again(struct store_lead *lead)
@@ -411,6 +424,7 @@ void store_lead_end(struct store_lead *lead, enum store_end how)
     shard->quiet = cw_time_add(cw_now(s->svc), rest);
     shard->lead = NULL;
     free(lead);
+    store_peers_recall(s, shard);
     if (how != STORE_END_CLOSED) {
         store_note(s, how == STORE_END_DEPOSED ? STORE_COUNT_DEPOSED : STORE_COUNT_GIVEN_UP);
     }

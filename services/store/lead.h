@@ -28,11 +28,13 @@ struct store_comparison {
     unsigned member; /* by its place */
     enum { COMPARE_BUCKETS, COMPARE_LIST, COMPARE_FETCH, COMPARE_GIVE, COMPARE_DROP } stage;
     unsigned bucket, from;
-    uint32_t give_at;  /* FILL: of the bucket, the register that is given next */
-    unsigned given;    /* FILL: registers given and taken away */
-    uint32_t serial;   /* registers that it has met carry this number */
-    uint64_t question; /* replies to an earlier one do not count */
-    bool more;         /* the bucket has more names than were listed */
+    uint32_t give_at;            /* FILL: of the bucket, the register that is given next */
+    unsigned given;              /* FILL: registers given and taken away */
+    uint32_t serial;             /* registers that it has met carry this number */
+    uint64_t question;           /* replies to an earlier one do not count */
+    bool large;                  /* FETCH: by a letter */
+    struct store_parcel *parcel; /* GIVE: what is given, when it goes as a letter */
+    bool more;                   /* the bucket has more names than were listed */
     bool differs[STORE_BUCKETS];
     struct store_register *wanted; /* names to be fetched, or to be dropped, in a row by `next` */
 };

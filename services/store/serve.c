@@ -12,23 +12,33 @@
 
 /* ---- Answers ----------------------------------------------------------------------------------------------------- */
 
-static void reply(struct store *s, uint32_t call, const struct store_answer *answer)
+/* An asker that hears nothing asks again. */
+static void reply(struct store *s, const struct store_right *to, const struct store_answer *answer)
 {
-    cw_packet *p = cw_packet_new(s->svc, store_answer_size(answer));
+    const size_t size = store_answer_size(answer);
+    if (to->call == 0) {
+        struct store_parcel *parcel = store_parcel_new(s, STORE_HAND_ASKS, size, 0);
+        if (parcel != NULL) {
+            store_answer_encode(answer, parcel->bytes);
+            store_carry_give(s, to, parcel);
+        }
+        return;
+    }
+    cw_packet *p = cw_packet_new(s->svc, size);
     if (p != NULL) {
         store_answer_encode(answer, cw_packet_data(p, NULL));
-        (void)cw_reply(s->svc, call, 0, p); /* an asker that hears nothing asks again */
+        (void)cw_reply(s->svc, to->call, 0, p);
     }
 }
 
-void store_serve_refuse(struct store *s, uint32_t call, enum store_answer_state state, cw_store_status status,
-                        cw_server server, uint64_t n)
+void store_serve_refuse(struct store *s, const struct store_right *to, enum store_answer_state state,
+                        cw_store_status status, cw_server server, uint64_t n)
 {
     const struct store_answer answer = {.state = state, .status = status, .server = server, .n = n};
     if (state == STORE_ANSWER_MOVED) {
         store_note(s, STORE_COUNT_MOVED);
     }
-    reply(s, call, &answer);
+    reply(s, to, &answer);
 }
 
 static void release(struct store_serving *o)
@@ -36,6 +46,7 @@ static void release(struct store_serving *o)
     o->store->serving_count--;
     o->store->watchers -= o->watching;
     store_page_free(o->page);
+    store_parcel_drop(o->parcel);
     free(o);
 }
 
@@ -68,14 +79,14 @@ static void tell(struct store_lead *lead, struct store_serving *o, const struct 
     if (v->status == CW_STORE_CONFLICT) {
         store_note(o->store, STORE_COUNT_CONFLICTS);
     }
-    reply(o->store, o->call, &answer);
+    reply(o->store, &o->right, &answer);
     release(o);
 }
 
 static void refuse(struct store_serving *o, cw_store_status status, uint64_t n)
 {
     store_note(o->store, status == CW_STORE_NO_SPACE ? STORE_COUNT_FULL : STORE_COUNT_BUSY);
-    store_serve_refuse(o->store, o->call, STORE_ANSWER_DONE, status, CW_SERVER_NONE, n);
+    store_serve_refuse(o->store, &o->right, STORE_ANSWER_DONE, status, CW_SERVER_NONE, n);
     release(o);
 }
 
@@ -91,7 +102,7 @@ static void send_back(struct list *orders, enum store_answer_state state, cw_sto
     struct list_node *node;
     while ((node = list_pop_front(orders)) != NULL) {
         struct store_serving *o = container_of(node, struct store_serving, node);
-        store_serve_refuse(o->store, o->call, state, status, server, n);
+        store_serve_refuse(o->store, &o->right, state, status, server, n);
         release(o);
     }
 }
@@ -194,7 +205,7 @@ static void tell_page(struct store_lead *lead, struct store_serving *o)
         .carries = true,
     };
     store_note(o->store, STORE_COUNT_SERVED_LISTS);
-    reply(o->store, o->call, &answer);
+    reply(o->store, &o->right, &answer);
     release(o);
 }
 
@@ -253,7 +264,7 @@ static void tell_changes(struct store_lead *lead, struct store_serving *o, struc
         .carries = true,
     };
     store_note(o->store, STORE_COUNT_SERVED_WATCHES);
-    reply(o->store, o->call, &answer);
+    reply(o->store, &o->right, &answer);
     release(o);
 }
 
@@ -371,9 +382,27 @@ static void write_it(struct store_lead *lead, struct store_serving *o, const str
         return;
     }
     struct store_register *r = store_verdict_write(have, &o->order, store_writing_tag(lead), v);
+    store_parcel_drop(o->parcel); /* what it says is in the register now */
+    o->parcel = NULL;
     if (r == NULL || store_writing_begin(lead, r, o, v) < 0) {
         refuse(o, CW_STORE_NO_SPACE, lead->settled);
     }
+}
+
+/* A value that fits no packet is asked for again by a letter: nothing is claimed of it yet. */
+static bool is_too_large(const struct store_lead *lead, const struct store_serving *o,
+                         const struct store_register *have)
+{
+    return o->order.op == CW_STORE_GET && o->right.call != 0 &&
+           !store_carry_fits(lead->store, STORE_ANSWER_HEAD + have->value_length);
+}
+
+static void tell_large(struct store_lead *lead, struct store_serving *o, const struct store_register *have)
+{
+    const struct store_answer answer = {
+        .state = STORE_ANSWER_LARGE, .server = CW_SERVER_NONE, .n = lead->settled, .length = have->value_length};
+    reply(o->store, &o->right, &answer);
+    release(o);
 }
 
 void store_serve_go(struct store_lead *lead, struct store_serving *o)
@@ -395,6 +424,10 @@ void store_serve_go(struct store_lead *lead, struct store_serving *o)
     struct store_verdict v = store_verdict_of(have, &o->order);
     switch (v.kind) {
     case STORE_VERDICT_SAY:
+        if (v.status == CW_STORE_OK && is_too_large(lead, o, have)) {
+            tell_large(lead, o, have);
+            return;
+        }
         if (o->confirmed || STORE_MUTANT(NO_CONFIRM)) {
             tell(lead, o, have, &v);
             return;
@@ -420,15 +453,21 @@ void store_serve_go(struct store_lead *lead, struct store_serving *o)
 
 /* ---- Coming ------------------------------------------------------------------------------------------------------ */
 
-static struct store_serving *keep(struct store *s, const struct store_ask *ask, uint32_t call)
+/* A letter stays where it is. */
+static struct store_serving *keep(struct store *s, const struct store_ask *ask, const struct store_caller *from)
 {
     const struct store_order *o = &ask->order;
-    struct store_serving *kept =
-        s->serving_count < STORE_SERVING_MOST ? malloc(sizeof *kept + o->name.length + o->value_length) : NULL;
+    const size_t copied = from->parcel == NULL ? o->name.length + o->value_length : 0;
+    struct store_serving *kept = s->serving_count < STORE_SERVING_MOST ? malloc(sizeof *kept + copied) : NULL;
     if (kept == NULL) {
         return NULL;
     }
-    *kept = (struct store_serving){.store = s, .call = call, .order = *o};
+    *kept = (struct store_serving){.store = s, .right = from->right, .order = *o};
+    s->serving_count++;
+    if (from->parcel != NULL) {
+        kept->parcel = store_parcel_share(from->parcel);
+        return kept;
+    }
     if (o->name.length > 0) {
         memcpy(kept->bytes, o->name.bytes, o->name.length);
     }
@@ -437,7 +476,6 @@ static struct store_serving *keep(struct store *s, const struct store_ask *ask, 
     }
     kept->order.name.bytes = kept->bytes;
     kept->order.value = kept->bytes + o->name.length;
-    s->serving_count++;
     return kept;
 }
 
@@ -463,17 +501,18 @@ cw_server store_serve_other_leader(const struct store *s, const struct store_sha
     return CW_SERVER_NONE;
 }
 
-void store_serve_take(struct store *s, struct store_shard *shard, const struct store_ask *ask, uint32_t call)
+void store_serve_take(struct store *s, struct store_shard *shard, const struct store_ask *ask,
+                      const struct store_caller *from)
 {
     cw_server other = shard->lead == NULL && !ask->lead ? store_serve_other_leader(s, shard, false) : CW_SERVER_NONE;
     if (other != CW_SERVER_NONE) {
-        store_serve_refuse(s, call, STORE_ANSWER_MOVED, CW_STORE_OK, other, 0);
+        store_serve_refuse(s, &from->right, STORE_ANSWER_MOVED, CW_STORE_OK, other, 0);
         return;
     }
-    struct store_serving *o = keep(s, ask, call);
+    struct store_serving *o = keep(s, ask, from);
     if (o == NULL || store_lead_begin(s, shard) < 0) {
         store_note(s, STORE_COUNT_BUSY);
-        store_serve_refuse(s, call, STORE_ANSWER_DONE, CW_STORE_BUSY, CW_SERVER_NONE, 0);
+        store_serve_refuse(s, &from->right, STORE_ANSWER_DONE, CW_STORE_BUSY, CW_SERVER_NONE, 0);
         if (o != NULL) {
             release(o);
         }

@@ -6,6 +6,7 @@
 #ifndef SERVICES_STORE_SERVE_H
 #define SERVICES_STORE_SERVE_H
 
+#include "services/store/carry.h"
 #include "services/store/held/page.h"
 #include "services/store/held/verdict.h"
 #include "services/store/lead.h"
@@ -13,13 +14,14 @@
 struct store_serving {
     struct list_node node;
     struct store *store;
-    uint32_t call;            /* the right to answer */
-    bool confirmed;           /* a majority has confirmed the leader since it came */
-    struct store_page *page;  /* of a list: what has been read so far; NULL: nothing */
-    bool watching;            /* it waits in `watching` of its lead, or has: it counts among the server's watchers */
-    uint64_t upto, stirred;   /* of a watch: versions that it was told of; n of the last write that it waits for */
-    cw_time ends;             /* of a watch: then it is told that nothing has changed */
-    struct store_order order; /* its bytes are behind this struct */
+    struct store_right right;    /* to answer */
+    struct store_parcel *parcel; /* a letter: what the order's bytes are in; NULL: they are behind this struct */
+    bool confirmed;              /* a majority has confirmed the leader since it came */
+    struct store_page *page;     /* of a list: what has been read so far; NULL: nothing */
+    bool watching;               /* it waits in `watching` of its lead, or has: it counts among the server's watchers */
+    uint64_t upto, stirred;      /* of a watch: versions that it was told of; n of the last write that it waits for */
+    cw_time ends;                /* of a watch: then it is told that nothing has changed */
+    struct store_order order;
     uint8_t bytes[];
 };
 
@@ -28,11 +30,12 @@ struct store_serving {
  * back and was not heard of since does not count.
  */
 cw_server store_serve_other_leader(const struct store *s, const struct store_shard *shard, bool sure);
-/* An operation came with that right to answer, for a shard of this server. Borrows the ask. */
-void store_serve_take(struct store *s, struct store_shard *shard, const struct store_ask *ask, uint32_t call);
+/* An operation came, for a shard of this server. Borrows both. */
+void store_serve_take(struct store *s, struct store_shard *shard, const struct store_ask *ask,
+                      const struct store_caller *from);
 /* Answers a question that has not become an operation. */
-void store_serve_refuse(struct store *s, uint32_t call, enum store_answer_state state, cw_store_status status,
-                        cw_server server, uint64_t n);
+void store_serve_refuse(struct store *s, const struct store_right *to, enum store_answer_state state,
+                        cw_store_status status, cw_server server, uint64_t n);
 /* Goes on with one, in an open shard. */
 void store_serve_go(struct store_lead *lead, struct store_serving *o);
 /* A write of the register is done: whoever waits for a change of the name goes on. */

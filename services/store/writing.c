@@ -13,6 +13,11 @@
 
 static void send(struct store_lead *lead, const struct store_write *w, unsigned set)
 {
+    if (w->parcel != NULL) {
+        store_peers_letter_all(lead, set & ~w->accepted, (struct store_item){.kind = STORE_ITEM_ACCEPT}, w->made->tag.n,
+                               w->parcel);
+        return;
+    }
     size_t size = store_register_size(w->made);
     uint8_t *bytes = malloc(size);
     if (bytes == NULL) {
@@ -48,9 +53,9 @@ static bool is_chosen(const struct store_lead *lead, const struct store_write *w
 static bool is_over(const struct store_lead *lead, const struct store_write *w)
 {
     cw_span waited = cw_time_since(cw_now(lead->store->svc), w->begun);
+    cw_span slow = CW_NS(lead->store->limits.slow.ns + store_carry_span(lead->store, store_register_bytes(w->made)).ns);
     bool own = (w->accepted >> lead->shard->me & 1) != 0;
-    return own && is_chosen(lead, w) &&
-           (STORE_MUTANT(DOUBLE_COUNT) || awaited(lead, w) == 0 || waited.ns >= lead->store->limits.slow.ns);
+    return own && is_chosen(lead, w) && (STORE_MUTANT(DOUBLE_COUNT) || awaited(lead, w) == 0 || waited.ns >= slow.ns);
 }
 
 /* ---- Values that go by themselves -------------------------------------------------------------------------------- */
@@ -152,6 +157,7 @@ static void finish(struct store_lead *lead, struct store_write *w)
         store_serve_written(lead, w->order, &w->verdict);
     }
     store_serve_changed(lead, w->made);
+    store_parcel_drop(w->parcel);
     free(w);
     while ((n = list_pop_front(&waiting)) != NULL) {
         store_serve_go(lead, container_of(n, struct store_serving, node));
@@ -165,6 +171,13 @@ int store_writing_begin(struct store_lead *lead, struct store_register *r, struc
     struct store_acceptor *own = &lead->shard->acceptor;
     size_t bytes = own->table.bytes, registers = own->table.registers;
     struct store_write *w = calloc(1, sizeof *w);
+    if (w != NULL && !store_carry_fits_item(s, r)) {
+        w->parcel = store_parcel_of(s, STORE_HAND_ASKS, r);
+        if (w->parcel == NULL) {
+            free(w);
+            w = NULL;
+        }
+    }
     if (w == NULL) {
         free(r);
         return -ENOMEM;
@@ -172,6 +185,7 @@ int store_writing_begin(struct store_lead *lead, struct store_register *r, struc
     int rc = store_acceptor_accept(own, lead->ballot, r);
     store_count_registers(s, lead->shard, bytes, registers);
     if (rc < 0) {
+        store_parcel_drop(w->parcel);
         free(w);
         return rc;
     }
@@ -180,7 +194,7 @@ int store_writing_begin(struct store_lead *lead, struct store_register *r, struc
     w->made = r;
     w->made->under_way = w;
     const struct store_name name = store_register_name(r);
-    store_durable_register(s, lead->shard, &name);
+    store_durable_register(s, lead->shard, &name, w->parcel, 0);
     bool counts = store_durable_vote(lead, STORE_ITEM_ACCEPT, r->tag.n);
     w->accepted = counts ? 1u << lead->shard->me : 0;
     w->acceptances = counts;
@@ -193,6 +207,12 @@ int store_writing_begin(struct store_lead *lead, struct store_register *r, struc
     send(lead, w, store_lead_all(lead));
     store_lead_wind(lead);
     return 0;
+}
+
+bool store_writing_has_room(const struct store_lead *lead, const struct store_register *r)
+{
+    return lead->write_count == 0 || store_carry_fits_item(lead->store, r) ||
+           !store_carry_is_full(lead->store, STORE_HAND_ASKS, store_register_bytes(r));
 }
 
 int store_writing_again(struct store_lead *lead, const struct store_register *r)
@@ -245,6 +265,7 @@ void store_writing_drop(struct store_lead *lead, struct list *maybe, struct list
             list_push_back(maybe, &w->order->node);
         }
         list_splice_back(not, &w->waiting);
+        store_parcel_drop(w->parcel);
         free(w);
     }
     lead->write_count = 0;

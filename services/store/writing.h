@@ -7,6 +7,7 @@
 #ifndef SERVICES_STORE_WRITING_H
 #define SERVICES_STORE_WRITING_H
 
+#include "services/store/carry.h"
 #include "services/store/held/verdict.h"
 #include "services/store/lead.h"
 
@@ -19,6 +20,7 @@ struct store_write {
     unsigned acceptances;        /* replies, for a mutant */
     cw_time begun;
     struct store_serving *order;  /* NULL: nobody asked for it */
+    struct store_parcel *parcel;  /* what the members are sent, when it fits no packet */
     struct store_verdict verdict; /* what the order is told */
     struct list waiting;          /* operations on the same name: struct store_serving */
     unsigned waiting_count;
@@ -32,6 +34,8 @@ CW_MUST_CHECK int store_writing_begin(struct store_lead *lead, struct store_regi
                                       const struct store_verdict *verdict);
 /* The tag of the next write. */
 struct store_tag store_writing_tag(struct store_lead *lead);
+/* Is there room for the register's bytes while it is written again? For one write at a time there always is. */
+bool store_writing_has_room(const struct store_lead *lead, const struct store_register *r);
 /* Writes the register again as it is. Nothing happens while a write of the name is under way. -ENOMEM. */
 CW_MUST_CHECK int store_writing_again(struct store_lead *lead, const struct store_register *r);
 /* A member has accepted the write with that n, which may be over. lead may be gone afterwards. */

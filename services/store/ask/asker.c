@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/store/ask/asker.h"
 
+#include "base/bytes.h"
 #include "services/reply/servers.h"
+#include "services/store/carry.h"
 #include "services/store/common.h"
 #include "services/store/genesis.h"
 
@@ -9,14 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TIMEOUT_MS = 5000, TIMEOUT_MOST_S = 3600, PAUSE_LEAST_MS = 2, PAUSE_MORE_MS = 15, MOVES_MOST = 3 };
+enum {
+    TIMEOUT_MS = 5000,
+    LONG_TIMEOUT_S = 30,
+    TIMEOUT_MOST_S = 3600,
+    PAUSE_LEAST_MS = 2,
+    PAUSE_MORE_MS = 15,
+    MOVES_MOST = 3
+};
 
 struct question {
     struct list_node node;
     struct store *store;
     cw_store_done done;
     void *arg;
-    struct store_ask ask; /* its bytes are behind this struct */
+    struct store_ask ask; /* its bytes are behind its head in bytes[] */
     uint32_t shard;
     uint8_t members;
     cw_server member[STORE_CANDIDATES]; /* who may be one: the first ones of the sequence */
@@ -28,9 +37,12 @@ struct question {
     bool sent;                          /* under this number at least once */
     bool doubt;                         /* perhaps it was done */
     cw_time begun, until;
-    int64_t call; /* under way; 0: none is */
+    int64_t call;     /* under way; 0: none is */
+    bool letter;      /* call is one of the transport's */
+    bool large;       /* what is asked for fits no packet */
+    uint32_t expects; /* of the answer, its bytes */
     cw_timer *timer;
-    uint8_t bytes[];
+    uint8_t bytes[]; /* the ask as it is sent */
 };
 
 static bool is_read(const struct question *q)
@@ -81,6 +93,7 @@ static void finish(struct question *q, const cw_store_result *result)
     }
     list_remove(&q->node);
     s->question_count--;
+    s->question_bytes -= q->ask.order.value_length;
     cw_timer_stop(s->svc, q->timer);
     q->done(q->arg, result);
     free(q);
@@ -228,6 +241,12 @@ static void answered(struct question *q, const struct store_answer *a, cw_server
         }
         moved(q, a->server);
         return;
+    case STORE_ANSWER_LARGE:
+        q->large = true;
+        q->expects = a->length;
+        q->named = from;
+        pause(q, CW_NS(0));
+        return;
     }
 }
 
@@ -239,20 +258,17 @@ static bool is_complete(const struct question *q, const struct store_answer *a)
     return !gives || a->state != STORE_ANSWER_DONE || a->status != CW_STORE_OK || a->carries;
 }
 
-static void call_ended(cw_svc *svc, void *state, void *arg, int status, cw_packet *packet, const cw_rx *rx)
+/* bytes NULL: there is no answer. */
+static void ended(struct question *q, int status, const uint8_t *bytes, size_t size, cw_server from)
 {
-    struct store *s = state;
-    struct question *q = arg;
+    struct store *s = q->store;
     struct store_answer a;
-    size_t size = 0;
-    (void)svc;
     q->call = 0;
     if (s->closing) {
         return; /* store_asker_close() ends it */
     }
-    const uint8_t *bytes = status == 0 && packet != NULL ? cw_packet_data(packet, &size) : NULL;
     if (bytes != NULL && store_answer_decode(bytes, size, &a) && is_complete(q, &a)) {
-        answered(q, &a, rx->src_process);
+        answered(q, &a, from);
         return;
     }
     if (bytes != NULL) {
@@ -274,22 +290,74 @@ static void call_ended(cw_svc *svc, void *state, void *arg, int status, cw_packe
     }
 }
 
-/* 0: it is on its way; or why it is not. */
-static int send(struct question *q, cw_server target, cw_span timeout)
+static void call_ended(cw_svc *svc, void *state, void *arg, int status, cw_packet *packet, const cw_rx *rx)
+{
+    size_t size = 0;
+    (void)svc;
+    (void)state;
+    const uint8_t *bytes = status == 0 && packet != NULL ? cw_packet_data(packet, &size) : NULL;
+    ended(arg, status, bytes, size, bytes != NULL ? rx->src_process : CW_SERVER_NONE);
+}
+
+static void letter_ended(void *context, void *arg, int status, const uint8_t *bytes, uint64_t size,
+                         const struct transport_message *m)
+{
+    (void)context;
+    bool good = status == 0 && bytes != NULL;
+    ended(arg, status, good ? bytes : NULL, (size_t)size, good ? m->src_process : CW_SERVER_NONE);
+}
+
+static bool goes_as_letter(const struct question *q)
+{
+    return q->large || !store_carry_fits(q->store, store_ask_size(&q->ask));
+}
+
+static int64_t send_call(struct question *q, cw_server target, enum store_port port, cw_span timeout)
 {
     struct store *s = q->store;
     cw_packet *p = cw_packet_new(s->svc, store_ask_size(&q->ask));
     if (p == NULL) {
         return -ENOMEM;
     }
-    q->ask.order.again = q->sent;
-    q->ask.class_id = s->of.id;
     store_ask_encode(&q->ask, cw_packet_data(p, NULL));
-    const cw_to to = to_server(s->svc, STORE_JOB, is_read(q) ? STORE_PORT_READ : STORE_PORT_WRITE, target);
+    const cw_to to = to_server(s->svc, STORE_JOB, port, target);
     const cw_call_options options = {CW_CALL_INIT, .timeout = timeout};
     int64_t call = cw_call(s->svc, p, &to, &options, call_ended, q);
     if (call < 0) {
         cw_packet_free(s->svc, p);
+    }
+    return call;
+}
+
+/* The bytes are lent: they stay with the question, of which one attempt is under way at a time. */
+static int64_t send_letter(struct question *q, cw_server target, enum store_port port, cw_span timeout)
+{
+    struct store *s = q->store;
+    uint8_t head[STORE_LETTER_HEAD];
+    put_be32(head, q->expects);
+    store_ask_encode_head(&q->ask, q->bytes);
+    const struct transport_data data = {.bytes = q->bytes, .size = store_ask_size(&q->ask)};
+    const struct transport_send_options options = {TRANSPORT_SEND_INIT,
+                                                   .tag = port,
+                                                   .flags = TRANSPORT_ASK,
+                                                   .timeout = timeout,
+                                                   .reply_max = STORE_LETTER_MOST,
+                                                   .head = head,
+                                                   .head_length = sizeof head};
+    const cw_to to = to_server(s->svc, STORE_JOB, STORE_PORT_LETTERS, target);
+    store_note(s, STORE_COUNT_LETTERS);
+    return transport_request(s->transport, &to, &data, &options, letter_ended, q);
+}
+
+/* 0: it is on its way; or why it is not. */
+static int send(struct question *q, cw_server target, cw_span timeout)
+{
+    struct store *s = q->store;
+    q->ask.order.again = q->sent;
+    q->ask.class_id = s->of.id;
+    const enum store_port port = is_read(q) ? STORE_PORT_READ : STORE_PORT_WRITE;
+    int64_t call = (goes_as_letter(q) ? send_letter : send_call)(q, target, port, timeout);
+    if (call < 0) {
         return (int)call;
     }
     store_note(s, STORE_COUNT_ATTEMPTS);
@@ -303,6 +371,9 @@ static int send(struct question *q, cw_server target, cw_span timeout)
 static cw_span patience_of(struct question *q, cw_span left)
 {
     cw_span attempt = q->store->limits.attempt;
+    if (goes_as_letter(q)) {
+        return CW_SEC(STORE_LETTER_S); /* the transport repeats by itself, and a letter may have to wait */
+    }
     if (!is_watch(q)) {
         return attempt;
     }
@@ -374,7 +445,7 @@ void store_asker_class_known(struct store *s)
 
 /* ---- Asking ------------------------------------------------------------------------------------------------------ */
 
-static int check(const struct store *s, const cw_store_request *r)
+static int check(const cw_store_request *r)
 {
     bool writes = r->op == CW_STORE_PUT || r->op == CW_STORE_DELETE;
     if (r->size < sizeof *r || r->op < CW_STORE_GET || r->op > CW_STORE_DELETE || r->job == 0 || r->name == NULL ||
@@ -385,23 +456,21 @@ static int check(const struct store *s, const cw_store_request *r)
         !store_asker_waits(r->timeout)) {
         return -EINVAL;
     }
-    if (r->value_length > CW_STORE_VALUE_MAX || r->name_length + r->value_length > store_room(s)) {
-        return -EMSGSIZE;
-    }
-    return 0;
+    return r->value_length > CW_STORE_VALUE_MAX ? -EMSGSIZE : 0;
 }
 
 static void keep_order(struct question *q, const struct store_order *o)
 {
+    uint8_t *name = q->bytes + STORE_ASK_HEAD, *value = name + o->name.length;
     if (o->name.length > 0) {
-        memcpy(q->bytes, o->name.bytes, o->name.length);
+        memcpy(name, o->name.bytes, o->name.length);
     }
     if (o->value_length > 0) {
-        memcpy(q->bytes + o->name.length, o->value, o->value_length);
+        memcpy(value, o->value, o->value_length);
     }
     q->ask.order = *o;
-    q->ask.order.name.bytes = q->bytes;
-    q->ask.order.value = q->bytes + o->name.length;
+    q->ask.order.name.bytes = name;
+    q->ask.order.value = value;
 }
 
 int store_asker_begin(struct store *s, const struct store_order *o, cw_time until, cw_store_done done, void *arg)
@@ -409,13 +478,15 @@ int store_asker_begin(struct store *s, const struct store_order *o, cw_time unti
     if (s->closing) {
         return -ESHUTDOWN;
     }
-    if (s->question_count >= STORE_QUESTIONS_MOST) {
+    bool is_much = s->question_bytes > 0 && s->question_bytes + o->value_length > STORE_ASKED_MOST;
+    if (s->question_count >= STORE_QUESTIONS_MOST || is_much) {
         return -ENOBUFS;
     }
-    struct question *q = calloc(1, sizeof *q + o->name.length + o->value_length);
+    struct question *q = malloc(sizeof *q + STORE_ASK_HEAD + o->name.length + o->value_length);
     if (q == NULL) {
         return -ENOMEM;
     }
+    memset(q, 0, sizeof *q);
     q->store = s;
     q->done = done;
     q->arg = arg;
@@ -431,6 +502,7 @@ int store_asker_begin(struct store *s, const struct store_order *o, cw_time unti
     }
     list_push_back(&s->questions, &q->node);
     s->question_count++;
+    s->question_bytes += o->value_length;
     return 0;
 }
 
@@ -446,7 +518,7 @@ bool store_asker_waits(cw_span timeout)
 
 int store_asker_do(struct store *s, const cw_store_request *r, cw_store_done done, void *arg)
 {
-    int rc = check(s, r);
+    int rc = check(r);
     if (rc < 0) {
         return rc;
     }
@@ -460,7 +532,9 @@ int store_asker_do(struct store *s, const cw_store_request *r, cw_store_done don
         .conditional = r->conditional,
         .version = r->version,
     };
-    rc = store_asker_begin(s, &order, store_asker_until(s, r->timeout), done, arg);
+    const bool is_long = !store_carry_fits(s, STORE_ASK_HEAD + r->name_length + r->value_length);
+    const cw_span timeout = r->timeout.ns == 0 && is_long ? CW_SEC(LONG_TIMEOUT_S) : r->timeout;
+    rc = store_asker_begin(s, &order, store_asker_until(s, timeout), done, arg);
     if (rc == 0) {
         store_note(s, store_order_reads(&order) ? STORE_COUNT_GETS : STORE_COUNT_WRITES);
     }

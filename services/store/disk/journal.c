@@ -11,11 +11,22 @@
 #include <string.h>
 
 enum { READS = 64, GROUP = 256 << 10, WHY = 200, FULL_PERCENT = 70, CHECKPOINT_SEGMENTS = 16 };
+enum { META_SEGMENTS = 4 };     /* of bytes_max, what long values leave to all else */
+enum { READ_BYTES = 16 << 20 }; /* of values that are read at once while it opens */
+
+/* A value that is borrowed. */
+struct loan {
+    struct list_node node; /* of journal.loans, while the disk has it */
+    uint64_t ticket, bytes;
+    void (*back)(void *arg);
+    void *arg;
+};
 
 /* A record that found no room yet. */
 struct stuck {
     struct list_node node;
     uint64_t ticket;
+    struct loan *loan;      /* NULL: the value is in bytes[] */
     struct storage_put put; /* its pointers are into bytes[] */
     uint8_t bytes[];
 };
@@ -24,10 +35,12 @@ struct journal {
     struct journal_events events;
     struct storage *storage;
     enum journal_state state;
-    uint64_t id, boot, bytes_max, segment;
+    uint64_t id, boot, bytes_max, segment, long_segment;
     uint64_t put, told; /* the last ones */
     struct list waiters;
     struct list stuck;
+    struct list loans; /* by rising ticket */
+    uint64_t lent;     /* bytes of these */
     uint64_t stuck_count;
     bool no_space; /* the last attempt found the disk full */
     bool doomed;   /* there was no memory for a record: dead as soon as somebody can be told */
@@ -36,6 +49,7 @@ struct journal {
     uint64_t at;
     uint8_t kind;
     unsigned reads;
+    uint64_t read_bytes;
     bool loaded, spoiled;
     char why[WHY];
 };
@@ -55,11 +69,32 @@ static void tell(struct journal *j, bool good)
     }
 }
 
+static void give_back(struct loan *loan)
+{
+    if (loan != NULL) {
+        loan->back(loan->arg);
+        free(loan);
+    }
+}
+
+/* The disk has no more use for the values of these. */
+static void give_back_until(struct journal *j, uint64_t ticket)
+{
+    struct list_node *n;
+    while ((n = list_first(&j->loans)) != NULL && container_of(n, struct loan, node)->ticket <= ticket) {
+        list_remove(n);
+        j->lent -= container_of(n, struct loan, node)->bytes;
+        give_back(container_of(n, struct loan, node));
+    }
+}
+
 static void forget_stuck(struct journal *j)
 {
     struct list_node *n;
     while ((n = list_pop_front(&j->stuck)) != NULL) {
-        free(container_of(n, struct stuck, node));
+        struct stuck *k = container_of(n, struct stuck, node);
+        give_back(k->loan);
+        free(k);
     }
     j->stuck_count = 0;
 }
@@ -117,7 +152,7 @@ static void end_loading(struct journal *j)
 static void load(struct journal *j)
 {
     const struct key_slot *slot;
-    while (!j->loaded && j->reads < READS) {
+    while (!j->loaded && j->reads < READS && (j->reads == 0 || j->read_bytes < READ_BYTES)) {
         slot = storage_next(j->storage, &j->at);
         if (slot != NULL && slot->kind != j->kind) {
             continue;
@@ -131,11 +166,13 @@ static void load(struct journal *j)
             continue;
         }
         cw_key key = slot->key;
-        if (storage_read(j->storage, slot->kind, &key, 0) < 0) {
+        const uint64_t bytes = slot->value.length;
+        if (storage_read(j->storage, slot->kind, &key, bytes) < 0) {
             j->spoiled = true;
             continue;
         }
         j->reads++;
+        j->read_bytes += bytes;
     }
     end_loading(j);
 }
@@ -143,8 +180,8 @@ static void load(struct journal *j)
 static void on_read(void *arg, uint64_t ticket, int result, const struct log_record *r)
 {
     struct journal *j = arg;
-    (void)ticket;
     j->reads--;
+    j->read_bytes -= ticket;
     if (result < 0) {
         j->spoiled = true;
     } else {
@@ -191,6 +228,18 @@ static int append(struct journal *j, const struct storage_put *put, uint64_t tic
     return rc;
 }
 
+/* The disk has it, or has copied what is short. */
+static void take_loan(struct journal *j, struct loan *loan, const struct storage_put *put)
+{
+    if (loan != NULL && put->value_size > JOURNAL_INLINE_MAX) {
+        loan->bytes = put->value_size;
+        j->lent += loan->bytes;
+        list_push_back(&j->loans, &loan->node);
+    } else {
+        give_back(loan);
+    }
+}
+
 /* What found no room goes first. */
 static void try_again(struct journal *j)
 {
@@ -202,64 +251,102 @@ static void try_again(struct journal *j)
         }
         list_remove(n);
         j->stuck_count--;
+        take_loan(j, k->loan, &k->put);
         free(k);
     }
     storage_flush(j->storage);
 }
 
-static void keep(struct journal *j, const struct storage_put *put, uint64_t ticket)
+static void keep(struct journal *j, const struct storage_put *put, uint64_t ticket, struct loan *loan)
 {
-    struct stuck *k = malloc(sizeof *k + put->name_size + put->value_size);
+    const size_t copied = loan == NULL ? put->value_size : 0;
+    struct stuck *k = malloc(sizeof *k + put->name_size + copied);
     if (k == NULL) {
         j->doomed = true; /* an order with a hole is none */
+        give_back(loan);
         return;
     }
-    *k = (struct stuck){.ticket = ticket, .put = *put};
+    *k = (struct stuck){.ticket = ticket, .loan = loan, .put = *put};
     k->put.name = k->bytes;
-    k->put.value = k->bytes + put->name_size;
+    k->put.value = loan == NULL ? k->bytes + put->name_size : put->value;
     if (put->name_size > 0) {
         memcpy(k->bytes, put->name, put->name_size);
     }
-    if (put->value_size > 0) {
+    if (copied > 0) {
         memcpy(k->bytes + put->name_size, put->value, put->value_size);
     }
     list_push_back(&j->stuck, &k->node);
     j->stuck_count++;
 }
 
-static void add(struct journal *j, const struct storage_put *put)
+static void add(struct journal *j, const struct storage_put *put, struct loan *loan)
 {
     if ((j->state != JOURNAL_OPEN && j->state != JOURNAL_OPENING) || j->doomed) {
+        give_back(loan);
         return;
     }
     if (j->stuck_count > 0) {
         try_again(j);
     }
     uint64_t ticket = ++j->put;
+    if (loan != NULL) {
+        loan->ticket = ticket;
+    }
     if (j->stuck_count > 0 || append(j, put, ticket) < 0) {
-        keep(j, put, ticket);
+        keep(j, put, ticket, loan);
+    } else {
+        take_loan(j, loan, put);
     }
     storage_flush(j->storage);
+}
+
+static struct storage_put a_put(uint8_t kind, const cw_key *key, uint32_t space, const void *name, size_t length,
+                                const void *value, size_t size)
+{
+    CHECK(kind >= 1 && kind < JOURNAL_KINDS && size <= JOURNAL_VALUE_MAX);
+    return (struct storage_put){.kind = kind,
+                                .key = *key,
+                                .space = space,
+                                .name = name,
+                                .name_size = (uint16_t)length,
+                                .value = value,
+                                .value_size = (uint32_t)size,
+                                .value_sum = storage_sum(value, (uint32_t)size)};
 }
 
 void journal_put(struct journal *j, uint8_t kind, const cw_key *key, uint32_t space, const void *name, size_t length,
                  const void *value, size_t size)
 {
-    CHECK(kind >= 1 && kind < JOURNAL_KINDS && size <= JOURNAL_VALUE_MAX);
-    add(j, &(struct storage_put){.kind = kind,
-                                 .key = *key,
-                                 .space = space,
-                                 .name = name,
-                                 .name_size = (uint16_t)length,
-                                 .value = value,
-                                 .value_size = (uint32_t)size,
-                                 .value_sum = storage_sum(value, (uint32_t)size)});
+    CHECK(size <= JOURNAL_INLINE_MAX);
+    const struct storage_put put = a_put(kind, key, space, name, length, value, size);
+    add(j, &put, NULL);
+}
+
+void journal_lend(struct journal *j, uint8_t kind, const cw_key *key, uint32_t space, const void *name, size_t length,
+                  const void *value, size_t size, void (*back)(void *arg), void *arg)
+{
+    const struct storage_put put = a_put(kind, key, space, name, length, value, size);
+    struct loan *loan = malloc(sizeof *loan);
+    if (loan == NULL) {
+        j->doomed = true;
+        back(arg);
+        return;
+    }
+    *loan = (struct loan){.back = back, .arg = arg};
+    add(j, &put, loan);
+}
+
+void journal_doom(struct journal *j)
+{
+    j->doomed = true;
 }
 
 void journal_drop(struct journal *j, uint8_t kind, const cw_key *key, uint32_t space, const void *name, size_t length)
 {
-    add(j, &(struct storage_put){
-               .kind = kind, .drop = true, .key = *key, .space = space, .name = name, .name_size = (uint16_t)length});
+    add(j,
+        &(struct storage_put){
+            .kind = kind, .drop = true, .key = *key, .space = space, .name = name, .name_size = (uint16_t)length},
+        NULL);
 }
 
 /* What a store that lost its id held is no register any more, and its room is free. */
@@ -278,6 +365,7 @@ static void on_appended(void *arg, uint64_t ticket, int result, uint64_t positio
 {
     struct journal *j = arg;
     (void)position;
+    give_back_until(j, ticket);
     if (result < 0) {
         die(j, "a write to the disk failed");
         return;
@@ -321,12 +409,13 @@ int journal_open(struct journal **out, const struct journal_options *options, co
     j->segment = options->segment;
     list_init(&j->waiters);
     list_init(&j->stuck);
+    list_init(&j->loans);
     config.class_id = options->owner;
     config.fresh_id = options->fresh_id;
     config.meta_segment = options->segment;
-    config.blob_segment = options->segment;
+    config.blob_segment = options->segment < JOURNAL_LONG_SEGMENT ? JOURNAL_LONG_SEGMENT : options->segment;
     config.group_max = options->segment / 4 < GROUP ? options->segment / 4 : GROUP;
-    config.inline_max = JOURNAL_VALUE_MAX;
+    config.inline_max = JOURNAL_INLINE_MAX;
     config.bytes_max = options->bytes_max;
     config.checkpoint_every = (uint64_t)options->segment * CHECKPOINT_SEGMENTS;
     const struct storage_events told = {.arg = j,
@@ -341,6 +430,7 @@ int journal_open(struct journal **out, const struct journal_options *options, co
         free(j);
         return rc;
     }
+    j->long_segment = config.blob_segment;
     *out = j;
     return 0;
 }
@@ -354,6 +444,7 @@ void journal_close(struct journal *j)
     tell(j, false);
     forget_stuck(j);
     storage_close(j->storage);
+    give_back_until(j, UINT64_MAX);
     free(j);
 }
 
@@ -412,7 +503,10 @@ bool journal_is_full(const struct journal *j)
 {
     struct storage_status status;
     storage_status(j->storage, &status);
-    return j->no_space || (j->bytes_max > 0 && status.meta_live / FULL_PERCENT >= j->bytes_max / 100);
+    uint64_t live = status.meta_live + status.blob_live;
+    uint64_t most = j->bytes_max - META_SEGMENTS * j->segment;
+    return j->no_space ||
+           (j->bytes_max > 0 && (live / FULL_PERCENT >= j->bytes_max / 100 || status.blob_live + j->lent >= most / 2));
 }
 
 void journal_tick(struct journal *j, cw_time now)
@@ -434,8 +528,9 @@ void journal_status(const struct journal *j, struct journal_status *out)
     struct storage_status status;
     storage_status(j->storage, &status);
     *out = (struct journal_status){.records = status.registers,
-                                   .live = status.meta_live,
-                                   .bytes = (uint64_t)status.meta_segments * j->segment,
+                                   .live = status.meta_live + status.blob_live,
+                                   .bytes = (uint64_t)status.meta_segments * j->segment +
+                                            (uint64_t)status.blob_segments * j->long_segment,
                                    .groups = status.groups,
                                    .put = j->put,
                                    .waiting = j->stuck_count};

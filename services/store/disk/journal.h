@@ -20,7 +20,12 @@
 #include "cubeway/time.h"
 #include "storage/disk.h"
 
-enum { JOURNAL_KINDS = 4, JOURNAL_VALUE_MAX = 8192 }; /* kinds are 1..JOURNAL_KINDS - 1 */
+enum {
+    JOURNAL_KINDS = 4,         /* kinds are 1..JOURNAL_KINDS - 1 */
+    JOURNAL_INLINE_MAX = 8192, /* longer values have places of their own on the disk */
+    JOURNAL_VALUE_MAX = (4 << 20) + 8192,
+    JOURNAL_LONG_SEGMENT = 8 << 20, /* least bytes of a file with such places */
+};
 
 struct journal;
 
@@ -77,6 +82,14 @@ uint64_t journal_position(const struct journal *j);
 /* Puts a record; value: at most JOURNAL_VALUE_MAX bytes, copied. name: listed in its space; length 0: not listed. */
 void journal_put(struct journal *j, uint8_t kind, const cw_key *key, uint32_t space, const void *name, size_t length,
                  const void *value, size_t size);
+/*
+ * The same without a copy: the value is borrowed until back(arg) is called, once, perhaps from within; by
+ * journal_close() at the latest.
+ */
+void journal_lend(struct journal *j, uint8_t kind, const cw_key *key, uint32_t space, const void *name, size_t length,
+                  const void *value, size_t size, void (*back)(void *arg), void *arg);
+/* There was no memory for what had to be put next: it dies soon, since an order with a hole is none. */
+void journal_doom(struct journal *j);
 /* The record of that key is gone. */
 void journal_drop(struct journal *j, uint8_t kind, const cw_key *key, uint32_t space, const void *name, size_t length);
 /* Is all that was put on the disk? */

@@ -74,7 +74,7 @@ bool store_learner_heeds(const struct store_shard *shard, struct store_ballot ba
     return shard->role == STORE_ROLE_LEARNER && store_acceptor_confirm(&shard->acceptor, ballot);
 }
 
-static int give(struct store *s, struct store_shard *shard, const struct store_item *item)
+static int give(struct store *s, struct store_shard *shard, const struct store_item *item, struct store_parcel *parcel)
 {
     struct store_acceptor *a = &shard->acceptor;
     struct store_register *r = store_register_decode(item->bytes, item->length);
@@ -88,12 +88,12 @@ static int give(struct store *s, struct store_shard *shard, const struct store_i
         return rc;
     }
     const struct store_name name = store_register_name(r);
-    store_durable_register(s, shard, &name);
+    store_durable_register(s, shard, &name, parcel, STORE_PARCEL_ITEM);
     return 0;
 }
 
 void store_learner_item(struct store *s, struct store_shard *shard, const struct store_item *item,
-                        struct store_reply *reply)
+                        struct store_parcel *parcel, struct store_reply *reply)
 {
     struct store_table *t = &shard->acceptor.table;
     size_t bytes = t->bytes, registers = t->registers;
@@ -102,7 +102,7 @@ void store_learner_item(struct store *s, struct store_shard *shard, const struct
         return;
     }
     if (item->kind == STORE_ITEM_GIVE) {
-        reply->why = give(s, shard, item) < 0 ? STORE_REPLY_MEMORY : STORE_REPLY_YES;
+        reply->why = give(s, shard, item, parcel) < 0 ? STORE_REPLY_MEMORY : STORE_REPLY_YES;
     } else if (store_table_drop(t, &item->name)) {
         store_durable_drop(s, &item->name);
     }

@@ -7,14 +7,14 @@
 #ifndef SERVICES_STORE_ENTRY_LEARNER_H
 #define SERVICES_STORE_ENTRY_LEARNER_H
 
-#include "services/store/internal.h"
+#include "services/store/carry.h"
 
 /* A LEARN came. bytes: of the reply, its room is STORE_CONFIG_MOST at least. */
 void store_learner_begin(struct store *s, const struct store_item *item, struct store_reply *reply, uint8_t *bytes);
 /* May the leader of that ballot give this learner anything, and ask it? */
 bool store_learner_heeds(const struct store_shard *shard, struct store_ballot ballot);
-/* GIVE and DROP. */
+/* GIVE and DROP. parcel: of a letter, as of struct store_caller. */
 void store_learner_item(struct store *s, struct store_shard *shard, const struct store_item *item,
-                        struct store_reply *reply);
+                        struct store_parcel *parcel, struct store_reply *reply);
 
 #endif

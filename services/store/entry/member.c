@@ -18,9 +18,10 @@ struct telling {
     struct store *store;
     struct store_shard *shard;
     const struct store_item *item;
+    const struct store_caller *from;
     struct store_reply reply;
-    uint8_t bytes[STORE_REGISTER_HEAD + STORE_TTL_BYTES + STORE_OPS * STORE_NOTED_BYTES + CW_STORE_NAME_MAX +
-                  CW_STORE_VALUE_MAX];
+    uint8_t *longer; /* what does not fit into bytes[], to be freed */
+    uint8_t bytes[STORE_LIST_ROOM];
 };
 
 static void take_prepare(struct telling *t)
@@ -95,7 +96,7 @@ static void take_accept(struct telling *t)
     t->reply.why = rc == 1 ? STORE_REPLY_YES : rc == 0 ? STORE_REPLY_PROMISED : STORE_REPLY_MEMORY;
     store_count_registers(t->store, t->shard, bytes, registers);
     if (rc == 1) {
-        store_durable_register(t->store, t->shard, &name);
+        store_durable_register(t->store, t->shard, &name, t->from->parcel, STORE_PARCEL_ITEM);
     }
 }
 
@@ -122,9 +123,17 @@ static void tell_list(struct telling *t)
 static void tell_register(struct telling *t)
 {
     const struct store_register *r = store_table_find(&t->shard->acceptor.table, &t->item->name);
-    t->reply.length = r != NULL ? store_register_size(r) : 0;
-    if (r != NULL) {
-        store_register_encode(r, t->bytes);
+    size_t size = r != NULL ? store_register_size(r) : 0;
+    if (t->from->right.call != 0 && !store_carry_fits(t->store, STORE_REPLY_HEAD + size)) {
+        t->reply.why = STORE_REPLY_LARGE;
+        return;
+    }
+    t->longer = r != NULL ? malloc(size) : NULL;
+    if (t->longer != NULL) {
+        store_register_encode(r, t->longer);
+        t->reply.length = size;
+    } else if (r != NULL) {
+        t->reply.why = STORE_REPLY_MEMORY;
     }
 }
 
@@ -144,10 +153,10 @@ static void take_question(struct telling *t)
 
 /* The item is for this server in this life, for a shard that it knows of, and of a server that speaks for itself. */
 static bool is_meant(const struct store *s, const struct store_shard *shard, const struct store_item *item,
-                     const cw_rx *rx)
+                     const struct store_caller *from)
 {
     return shard != NULL && shard->config.count > 0 && s->health == STORE_WELL && item->class_id == s->of.id &&
-           rx->src_process != s->self && store_ballot_server(item->ballot) == rx->src_process &&
+           from->server != s->self && store_ballot_server(item->ballot) == from->server &&
            (item->store_id == s->store_id || STORE_MUTANT(AMNESIA));
 }
 
@@ -165,24 +174,25 @@ static void step_aside(struct telling *t)
 }
 
 /* Store rule 1: a confirmation tells of the promise alone, every other answer of all that this member holds. */
-static void reply(struct telling *t, uint32_t call)
+static void reply(struct telling *t)
 {
     struct store *s = t->store;
     bool now = t->reply.why == STORE_REPLY_STRANGE ||
                (t->reply.kind == STORE_ITEM_CONFIRM && store_durable_promise_stands(s, t->shard));
-    t->reply.bytes = t->bytes;
+    t->reply.bytes = t->longer != NULL ? t->longer : t->bytes;
     t->reply.position = store_durable_position(s);
-    if (!now) {
-        uint8_t bytes[STORE_REPLY_HEAD + sizeof t->bytes];
+    const size_t size = store_reply_size(&t->reply);
+    uint8_t *bytes = malloc(size); /* a leader that hears nothing asks again */
+    if (bytes != NULL) {
         store_reply_encode(&t->reply, bytes);
-        store_durable_answer(s, call, bytes, store_reply_size(&t->reply), STORE_REPLY_POSITION);
-        return;
     }
-    cw_packet *p = cw_packet_new(s->svc, store_reply_size(&t->reply));
-    if (p != NULL) {
-        store_reply_encode(&t->reply, cw_packet_data(p, NULL));
-        (void)cw_reply(s->svc, call, 0, p); /* a leader that hears nothing asks again */
+    if (bytes != NULL && now) {
+        store_carry_answer(s, &t->from->right, bytes, size);
+    } else if (bytes != NULL) {
+        store_durable_answer(s, &t->from->right, bytes, size, STORE_REPLY_POSITION);
     }
+    free(bytes);
+    free(t->longer);
 }
 
 /* As a member of the epoch that the item is of. */
@@ -200,21 +210,21 @@ static void take_as_member(struct telling *t)
     }
 }
 
-static void take_item(struct telling *t, const cw_rx *rx)
+static void take_item(struct telling *t)
 {
     struct store *s = t->store;
     const struct store_item *item = t->item;
-    unsigned from = store_config_place(&t->shard->config, rx->src_process);
+    unsigned from = store_config_place(&t->shard->config, t->from->server);
     uint32_t epoch = store_ballot_epoch(item->ballot);
     bool current = epoch == t->shard->config.epoch || (STORE_MUTANT(OLD_EPOCH) && epoch < t->shard->config.epoch);
     t->reply.why = STORE_REPLY_YES;
     if (from < t->shard->config.count) {
-        store_hearing_note(s, rx->src_process, t->shard->config.store_id[from], item->position);
+        store_hearing_note(s, t->from->server, t->shard->config.store_id[from], item->position);
     }
     if (item->kind == STORE_ITEM_INSTALL) {
         take_install(t);
     } else if (item->kind == STORE_ITEM_GIVE || item->kind == STORE_ITEM_DROP) {
-        store_learner_item(s, t->shard, item, &t->reply);
+        store_learner_item(s, t->shard, item, t->from->parcel, &t->reply);
     } else if (store_learner_heeds(t->shard, item->ballot)) {
         take_question(t);
     } else if (t->shard->role == STORE_ROLE_MEMBER && current && from < t->shard->config.count) {
@@ -225,11 +235,11 @@ static void take_item(struct telling *t, const cw_rx *rx)
     }
 }
 
-void store_member_item(struct store *s, const uint8_t *bytes, size_t size, const cw_rx *rx)
+void store_member_item(struct store *s, const uint8_t *bytes, size_t size, const struct store_caller *from)
 {
     struct store_item item;
     struct telling t;
-    if (rx->src_job != STORE_JOB || rx->call == 0 || !store_item_decode(bytes, size, &item)) {
+    if (from->job != STORE_JOB || !store_item_decode(bytes, size, &item)) {
         store_note(s, STORE_COUNT_MALFORMED);
         return;
     }
@@ -238,55 +248,53 @@ void store_member_item(struct store *s, const uint8_t *bytes, size_t size, const
     }
     t.store = s;
     t.item = &item;
+    t.from = from;
+    t.longer = NULL;
     t.shard = store_shard_find(s, item.shard);
     t.reply = (struct store_reply){.kind = item.kind, .why = STORE_REPLY_STRANGE, .shard = item.shard};
     if (item.kind == STORE_ITEM_LEARN) {
         store_learner_begin(s, &item, &t.reply, t.bytes);
         t.reply.full = store_is_full(s);
-        reply(&t, rx->call);
+        reply(&t);
         return;
     }
-    if (!is_meant(s, t.shard, &item, rx)) {
+    if (!is_meant(s, t.shard, &item, from)) {
         store_note(s, STORE_COUNT_STRANGE);
-        reply(&t, rx->call);
+        reply(&t);
         return;
     }
-    take_item(&t, rx);
+    take_item(&t);
     t.reply.full = store_is_full(s);
     t.reply.promised = t.shard->acceptor.promised;
-    reply(&t, rx->call);
+    reply(&t);
 }
 
 /* ---- Operations of askers ---------------------------------------------------------------------------------------- */
 
 /* A job asks about its own names, and by the port that its privilege is for. The store's own asker names any job. */
-static bool is_allowed(const struct store_order *o, const cw_rx *rx)
+static bool is_allowed(const struct store_order *o, const struct store_caller *from)
 {
-    return (rx->src_job == STORE_JOB || rx->src_job == o->name.job) &&
-           rx->port == (store_order_reads(o) ? STORE_PORT_READ : STORE_PORT_WRITE);
+    return (from->job == STORE_JOB || from->job == o->name.job) &&
+           from->port == (unsigned)(store_order_reads(o) ? STORE_PORT_READ : STORE_PORT_WRITE);
 }
 
-void store_member_ask(struct store *s, const uint8_t *bytes, size_t size, const cw_rx *rx)
+void store_member_ask(struct store *s, const uint8_t *bytes, size_t size, const struct store_caller *from)
 {
     struct store_ask ask;
-    if (rx->call == 0 || !store_ask_decode(bytes, size, &ask)) {
+    if (!store_ask_decode(bytes, size, &ask)) {
         store_note(s, STORE_COUNT_MALFORMED);
         return;
     }
-    if (!is_allowed(&ask.order, rx)) {
+    if (!is_allowed(&ask.order, from)) {
         store_note(s, STORE_COUNT_DENIED);
-        store_serve_refuse(s, rx->call, STORE_ANSWER_DONE, CW_STORE_DENIED, CW_SERVER_NONE, 0);
+        store_serve_refuse(s, &from->right, STORE_ANSWER_DONE, CW_STORE_DENIED, CW_SERVER_NONE, 0);
         return;
     }
     struct store_shard *shard = store_shard_find(s, store_order_shard(&s->torus, &ask.order));
     if (ask.class_id != s->of.id || shard == NULL || s->health != STORE_WELL || shard->role != STORE_ROLE_MEMBER) {
         store_note(s, STORE_COUNT_STRANGE);
-        store_serve_refuse(s, rx->call, STORE_ANSWER_STRANGE, CW_STORE_OK, CW_SERVER_NONE, 0);
+        store_serve_refuse(s, &from->right, STORE_ANSWER_STRANGE, CW_STORE_OK, CW_SERVER_NONE, 0);
         return;
     }
-    if (!store_order_reads(&ask.order) && ask.order.name.length + ask.order.value_length > store_room(s)) {
-        store_serve_refuse(s, rx->call, STORE_ANSWER_DONE, CW_STORE_TOO_LARGE, CW_SERVER_NONE, 0);
-        return;
-    }
-    store_serve_take(s, shard, &ask, rx->call);
+    store_serve_take(s, shard, &ask, from);
 }

@@ -6,10 +6,10 @@
 #ifndef SERVICES_STORE_ENTRY_MEMBER_H
 #define SERVICES_STORE_ENTRY_MEMBER_H
 
-#include "services/store/internal.h"
+#include "services/store/carry.h"
 
-/* Borrow the packet's bytes and rx. */
-void store_member_item(struct store *s, const uint8_t *bytes, size_t size, const cw_rx *rx);
-void store_member_ask(struct store *s, const uint8_t *bytes, size_t size, const cw_rx *rx);
+/* Borrow all of it. */
+void store_member_item(struct store *s, const uint8_t *bytes, size_t size, const struct store_caller *from);
+void store_member_ask(struct store *s, const uint8_t *bytes, size_t size, const struct store_caller *from);
 
 #endif

@@ -7,6 +7,7 @@
 #include "services/store/common.h"
 #include "services/store/durable.h"
 #include "services/store/entry/command.h"
+#include "services/store/entry/letters.h"
 #include "services/store/entry/member.h"
 #include "services/store/genesis.h"
 #include "services/store/lead.h"
@@ -16,6 +17,7 @@
 
 enum {
     MEMORY_MIB = 256,
+    HAND_MIB = 64,
     MEMORY_MIB_MOST = 1 << 20,
     ATTEMPT_MS = 600,
     TICK_MS = 25,
@@ -35,13 +37,21 @@ static cw_verdict on_packet(cw_svc *svc, void *state, cw_packet *p, const cw_rx 
     size_t size;
     (void)svc;
     const uint8_t *bytes = cw_packet_data(p, &size);
+    const struct store_caller from = {
+        .job = rx->src_job, .server = rx->src_process, .port = rx->port, .right = {.call = rx->call}};
+    if (rx->call == 0 && rx->port != STORE_PORT_LETTERS) {
+        store_note(s, STORE_COUNT_MALFORMED);
+        return CW_FORWARD;
+    }
     switch (rx->port) {
+    case STORE_PORT_LETTERS:
+        return store_letters_packet(s, p, rx);
     case STORE_PORT_READ:
     case STORE_PORT_WRITE:
-        store_member_ask(s, bytes, size, rx);
+        store_member_ask(s, bytes, size, &from);
         return CW_FORWARD;
     case STORE_PORT_MEMBERS:
-        store_member_item(s, bytes, size, rx);
+        store_member_item(s, bytes, size, &from);
         return CW_FORWARD;
     case STORE_PORT_OPERATORS:
         store_genesis_word(s, bytes, size, rx);
@@ -57,10 +67,18 @@ static void on_event(cw_svc *svc, void *state, const cw_event *ev)
 {
     struct store *s = state;
     (void)svc;
+    transport_event(s->transport, ev);
     if (ev->kind != CW_EVENT_SERVER_UP && ev->kind != CW_EVENT_SERVER_DOWN) {
         return;
     }
     store_warden_seen(s, cw_server_id(s->svc, ev->server), ev->kind == CW_EVENT_SERVER_UP);
+}
+
+static void on_writable(cw_svc *svc, void *state)
+{
+    struct store *s = state;
+    (void)svc;
+    transport_writable(s->transport);
 }
 
 static int on_command(cw_svc *svc, void *state, cw_request *r, int argc, const char *const *argv)
@@ -108,6 +126,7 @@ static int read_limits(struct store *s)
     }
     s->limits = (struct store_limits){
         .bytes_max = (size_t)mib << 20,
+        .hand_max = (size_t)HAND_MIB << 20,
         .attempt = CW_MS(ATTEMPT_MS),
         .tick = CW_MS(TICK_MS),
         .patience = CW_MS(PATIENCE_MS),
@@ -137,7 +156,12 @@ static int on_open(cw_svc *svc, void *state)
     }
     metrics_counters(svc, store_count_names, STORE_COUNTS, s->counter);
     metrics_histograms(svc, store_time_names, STORE_TIMES, s->took);
-    return store_durable_open(s);
+    int rc = store_letters_open(s);
+    rc = rc < 0 ? rc : store_durable_open(s);
+    if (rc < 0) {
+        store_letters_close(s);
+    }
+    return rc;
 }
 
 static void on_close(cw_svc *svc, void *state)
@@ -145,6 +169,8 @@ static void on_close(cw_svc *svc, void *state)
     struct store *s = state;
     (void)svc;
     s->closing = true;
+    store_letters_close(s);
+    upload_close(&s->uploads);
     store_asker_close(s);
     store_genesis_close(s);
     store_durable_close(s);
@@ -163,6 +189,7 @@ const cw_service store_service = {
     .close = on_close,
     .on_packet = on_packet,
     .on_event = on_event,
+    .on_writable = on_writable,
     .on_command = on_command,
     .exports = &api,
     .exports_version = CW_STORE_API,

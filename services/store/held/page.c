@@ -31,6 +31,30 @@ void store_page_free(struct store_page *p)
     }
 }
 
+size_t store_named_encode(const struct store_register *r, uint8_t *out)
+{
+    put_be64(out, r->version);
+    put_be32(out + 8, r->flags);
+    put_be32(out + 12, r->deleted ? STORE_NAMED_GONE : r->value_length);
+    put_be16(out + 16, r->name_length);
+    memcpy(out + STORE_NAMED_HEAD, r->bytes, r->name_length);
+    return STORE_NAMED_HEAD + (size_t)r->name_length;
+}
+
+bool store_named_next(const uint8_t *bytes, size_t size, size_t *at, struct store_named *out)
+{
+    struct reader r = reader_of(bytes + *at, size - *at);
+    out->version = reader_be64(&r);
+    out->flags = reader_be32(&r);
+    out->length = reader_be32(&r);
+    out->name.job = 0;
+    out->name.length = reader_be16(&r);
+    out->name.bytes = reader_take(&r, out->name.length);
+    *at = size - reader_left(&r);
+    return reader_ok(&r) && out->name.length >= 1 && out->name.length <= CW_STORE_NAME_MAX &&
+           (out->length <= CW_STORE_VALUE_MAX || out->length == STORE_NAMED_GONE);
+}
+
 int store_name_compare(const struct store_name *a, const struct store_name *b)
 {
     size_t shorter = a->length < b->length ? a->length : b->length;

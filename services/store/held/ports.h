@@ -7,6 +7,7 @@ enum { STORE_JOB = 10, STORE_CLASS_PORTS = 8 };
 
 /* The ports of a class of the store, by which privileges say who may do what. There is one class so far: 0. */
 enum store_port {
+    STORE_PORT_LETTERS = 0, /* the transport's: what fits no packet, between servers of the store */
     STORE_PORT_READ = 1,
     STORE_PORT_WRITE = 2,
     STORE_PORT_MEMBERS = 3,   /* members of a shard among themselves */

@@ -17,7 +17,7 @@ struct store_register *store_register_new(const struct store_name *name, size_t 
     }
     r->job = name->job;
     r->name_length = (uint16_t)name->length;
-    r->value_length = (uint16_t)value_length;
+    r->value_length = (uint32_t)value_length;
     memcpy(r->bytes, name->bytes, name->length);
     return r;
 }

@@ -42,7 +42,8 @@ struct store_register {
     cw_job job;
     bool deleted;
     uint8_t ops; /* of noted[], the oldest first */
-    uint16_t name_length, value_length;
+    uint16_t name_length;
+    uint32_t value_length;
     struct store_noted noted[STORE_OPS];
     /* Of the member that leads, for itself. */
     bool doubtful;   /* the members that promised did not agree on it */

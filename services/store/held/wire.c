@@ -9,9 +9,9 @@
 #include <string.h>
 
 /*
- * An ask:    version op bits 0:8 | job:32 | class asker number since if-version:64 each | flags:32 |
- *            name length:16 value length:16 | ttl in ms:32 | name | value; a LIST has its shard where flags are, and
- *            how many names at most in the place of if-version
+ * An ask:    version op bits:8 value length, upper bits:8 | job:32 | class asker number since if-version:64 each |
+ *            flags:32 | name length:16 value length, lower bits:16 | ttl in ms:32 | name | value; a LIST has its shard
+ *            where flags are, and how many names at most in the place of if-version
  * An answer: version state status carries:8 | server:32 | n:64 | version:64 | flags:32 | length:32 | value
  * A register: ballot:128 n:64 version:64 | flags:32 job:32 | bits:8 ops:8 name length:16 | value length:32 |
  *            ttl in ms:32, if bits say so | ops times (asker number n version:64 each, status:8) | name | value
@@ -66,7 +66,7 @@ size_t store_ask_size(const struct store_ask *ask)
     return STORE_ASK_HEAD + ask->order.name.length + ask->order.value_length;
 }
 
-void store_ask_encode(const struct store_ask *ask, uint8_t *out)
+void store_ask_encode_head(const struct store_ask *ask, uint8_t *out)
 {
     const struct store_order *o = &ask->order;
     memset(out, 0, STORE_ASK_HEAD);
@@ -82,8 +82,15 @@ void store_ask_encode(const struct store_ask *ask, uint8_t *out)
     put_be64(out + 40, o->op == STORE_OP_LIST ? o->most : o->version);
     put_be32(out + 48, o->op == STORE_OP_LIST ? o->shard : o->flags);
     put_be16(out + 52, (uint16_t)o->name.length);
+    out[3] = (uint8_t)(o->value_length >> 16);
     put_be16(out + 54, (uint16_t)o->value_length);
     put_be32(out + 56, o->ttl_ms);
+}
+
+void store_ask_encode(const struct store_ask *ask, uint8_t *out)
+{
+    const struct store_order *o = &ask->order;
+    store_ask_encode_head(ask, out);
     put_bytes(put_bytes(out + STORE_ASK_HEAD, o->name.bytes, o->name.length), o->value, o->value_length);
 }
 
@@ -119,7 +126,7 @@ bool store_ask_decode(const uint8_t *bytes, size_t size, struct store_ask *out)
     *out = (struct store_ask){.class_id = 0};
     uint8_t version = reader_u8(&r);
     o->op = (cw_store_op)reader_u8(&r);
-    uint8_t bits = reader_u8(&r), zero = reader_u8(&r);
+    uint8_t bits = reader_u8(&r), upper = reader_u8(&r);
     o->again = (bits & BIT_AGAIN) != 0;
     o->conditional = (bits & BIT_CONDITIONAL) != 0;
     out->lead = (bits & BIT_LEAD) != 0;
@@ -136,11 +143,11 @@ bool store_ask_decode(const uint8_t *bytes, size_t size, struct store_ask *out)
     o->most = !lists ? 0 : version_or_most <= STORE_LIST_MOST ? (uint32_t)version_or_most : 0;
     o->shard = lists ? flags_or_shard : 0;
     o->name.length = reader_be16(&r);
-    o->value_length = reader_be16(&r);
+    o->value_length = (size_t)upper << 16 | reader_be16(&r);
     o->ttl_ms = reader_be32(&r);
     o->name.bytes = reader_take(&r, o->name.length);
     o->value = reader_take(&r, o->value_length);
-    return reader_done(&r) && version == STORE_WIRE_VERSION && (bits & ~BITS) == 0 && zero == 0 && ask_makes_sense(o);
+    return reader_done(&r) && version == STORE_WIRE_VERSION && (bits & ~BITS) == 0 && ask_makes_sense(o);
 }
 
 size_t store_answer_size(const struct store_answer *a)
@@ -180,31 +187,7 @@ bool store_answer_decode(const uint8_t *bytes, size_t size, struct store_answer 
     out->length = reader_be32(&r);
     out->value = out->carries && out->length <= CW_STORE_VALUE_MAX ? reader_take(&r, out->length) : NULL;
     return reader_done(&r) && version == STORE_WIRE_VERSION && carries <= 1 && out->state >= STORE_ANSWER_DONE &&
-           out->state <= STORE_ANSWER_MAYBE && out->status < CW_STORE_STATUSES && out->length <= CW_STORE_VALUE_MAX;
-}
-
-size_t store_named_encode(const struct store_register *r, uint8_t *out)
-{
-    put_be64(out, r->version);
-    put_be32(out + 8, r->flags);
-    put_be32(out + 12, r->deleted ? STORE_NAMED_GONE : r->value_length);
-    put_be16(out + 16, r->name_length);
-    memcpy(out + STORE_NAMED_HEAD, r->bytes, r->name_length);
-    return STORE_NAMED_HEAD + (size_t)r->name_length;
-}
-
-bool store_named_next(const uint8_t *bytes, size_t size, size_t *at, struct store_named *out)
-{
-    struct reader r = reader_of(bytes + *at, size - *at);
-    out->version = reader_be64(&r);
-    out->flags = reader_be32(&r);
-    out->length = reader_be32(&r);
-    out->name.job = 0;
-    out->name.length = reader_be16(&r);
-    out->name.bytes = reader_take(&r, out->name.length);
-    *at = size - reader_left(&r);
-    return reader_ok(&r) && name_fits(out->name.length) &&
-           (out->length <= CW_STORE_VALUE_MAX || out->length == STORE_NAMED_GONE);
+           out->state <= STORE_ANSWER_LARGE && out->status < CW_STORE_STATUSES && out->length <= CW_STORE_VALUE_MAX;
 }
 
 /* ---- Registers --------------------------------------------------------------------------------------------------- */
@@ -405,7 +388,8 @@ void store_reply_encode(const struct store_reply *r, uint8_t *out)
 static bool reply_makes_sense(const struct store_reply *r)
 {
     bool known = r->kind >= STORE_ITEM_PREPARE && r->kind < STORE_ITEM_KINDS && r->why < STORE_REPLY_WHYS;
-    if (!known || (r->more && r->kind != STORE_ITEM_LIST)) {
+    if (!known || (r->more && r->kind != STORE_ITEM_LIST) ||
+        (r->why == STORE_REPLY_LARGE && r->kind != STORE_ITEM_FETCH)) {
         return false;
     }
     if (r->why == STORE_REPLY_YES && r->kind == STORE_ITEM_BUCKETS) {

@@ -31,6 +31,7 @@ enum store_answer_state {
     STORE_ANSWER_STRANGE = 3, /* nothing was done; this server is no member of the shard, or of no such class */
     STORE_ANSWER_STALE = 4,   /* nothing was done; start over with another number */
     STORE_ANSWER_MAYBE = 5,   /* the leader was deposed in the middle: perhaps it was done */
+    STORE_ANSWER_LARGE = 6,   /* the value, of `length` bytes, fits no packet: ask again by a letter */
 };
 
 struct store_answer {
@@ -61,6 +62,8 @@ bool store_named_next(const uint8_t *bytes, size_t size, size_t *at, struct stor
 enum { STORE_ASK_HEAD = 60, STORE_ANSWER_HEAD = 32 };
 size_t store_ask_size(const struct store_ask *ask);
 void store_ask_encode(const struct store_ask *ask, uint8_t *out);
+/* The first STORE_ASK_HEAD bytes of it. */
+void store_ask_encode_head(const struct store_ask *ask, uint8_t *out);
 CW_MUST_CHECK bool store_ask_decode(const uint8_t *bytes, size_t size, struct store_ask *out);
 size_t store_answer_size(const struct store_answer *a);
 void store_answer_encode(const struct store_answer *a, uint8_t *out);
@@ -121,6 +124,7 @@ enum store_reply_why {
     STORE_REPLY_STRANGE = 2,  /* no: this server, in this life, is no member of the shard */
     STORE_REPLY_MEMORY = 3,   /* no: there is no memory */
     STORE_REPLY_EPOCH = 4,    /* no: this server knows of members of another epoch, its bytes: a struct store_config */
+    STORE_REPLY_LARGE = 5,    /* what it holds fits no packet: ask again by a letter */
     STORE_REPLY_WHYS,
 };
 

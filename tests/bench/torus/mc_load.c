@@ -29,6 +29,7 @@ enum {
     EVENTS = 256,
     BUCKETS = 10000000,
     REPLY = 64 * 1024,
+    BYTES_MOST = 4 << 20,
     HEAD = 512,
     PATIENCE_MS = 10000
 };
@@ -48,7 +49,8 @@ static struct client client[CONNECTIONS_MAX];
 static unsigned bucket[BUCKETS]; /* a histogram of times, 100 ns a bucket */
 static char name[KEYS][KEY_MAX + 2];
 static unsigned names;
-static char *value, request[REPLY + 256];
+static char *value, *request;
+static size_t request_room;
 static char reply[REPLY];
 static size_t bytes;
 static bool sets, waits;
@@ -102,7 +104,7 @@ static size_t write_etcd(unsigned key)
     base64(name64, name[key], strlen(name[key]));
     const char *path = sets ? "put" : "range", *more = sets ? "\",\"value\":\"" : "";
     size_t body = strlen("{\"key\":\"\"}") + strlen(name64) + strlen(more) + (sets ? strlen(value64) : 0);
-    return (size_t)snprintf(request, sizeof request,
+    return (size_t)snprintf(request, request_room,
                             "POST /v3/kv/%s HTTP/1.1\r\nHost: etcd\r\nContent-Length: %zu\r\n\r\n{\"key\":\"%s%s%s\"}",
                             path, body, name64, more, sets ? value64 : "");
 }
@@ -114,15 +116,15 @@ static size_t write_request(unsigned key)
         return write_etcd(key);
     }
     if (dialect == REDIS && sets) {
-        int head = snprintf(request, sizeof request, "*3\r\n$3\r\nSET\r\n$%zu\r\n%s\r\n$%zu\r\n", strlen(k), k, bytes);
+        int head = snprintf(request, request_room, "*3\r\n$3\r\nSET\r\n$%zu\r\n%s\r\n$%zu\r\n", strlen(k), k, bytes);
         return with_value(head, waits ? "\r\n*3\r\n$4\r\nWAIT\r\n$1\r\n2\r\n$1\r\n0\r\n" : "\r\n");
     }
     if (sets) {
-        return with_value(snprintf(request, sizeof request, "set %s 0 0 %zu\r\n", k, bytes), "\r\n");
+        return with_value(snprintf(request, request_room, "set %s 0 0 %zu\r\n", k, bytes), "\r\n");
     }
     return (size_t)(dialect == REDIS
-                        ? snprintf(request, sizeof request, "*2\r\n$3\r\nGET\r\n$%zu\r\n%s\r\n", strlen(k), k)
-                        : snprintf(request, sizeof request, "get %s\r\n", k));
+                        ? snprintf(request, request_room, "*2\r\n$3\r\nGET\r\n$%zu\r\n%s\r\n", strlen(k), k)
+                        : snprintf(request, request_room, "get %s\r\n", k));
 }
 
 /* What an answer to a write is, apart from etcd's. */
@@ -152,7 +154,11 @@ static void ask_of(struct client *c, unsigned key)
     c->fresh = true;
     c->came = c->head = 0;
     c->asked = now_ns();
-    must(send(c->fd, request, length, MSG_NOSIGNAL) == (ssize_t)length, "send");
+    for (size_t at = 0; at < length;) { /* a long one takes several goes */
+        ssize_t sent = send(c->fd, request + at, length - at, MSG_NOSIGNAL);
+        must(sent > 0, "send");
+        at += (size_t)sent;
+    }
 }
 
 static void ask(struct client *c)
@@ -278,13 +284,17 @@ int main(int argc, char **argv)
     unsigned count = (unsigned)atoi(argv[4]);
     int one = 1;
     bytes = (size_t)atoi(argv[5]);
-    must(inet_pton(AF_INET, argv[1], &to.sin_addr) == 1 && count >= 1 && count <= CONNECTIONS_MAX && bytes < REPLY / 2,
+    must(inet_pton(AF_INET, argv[1], &to.sin_addr) == 1 && count >= 1 && count <= CONNECTIONS_MAX &&
+             bytes <= BYTES_MOST,
          "arguments");
     value = malloc(bytes + 1);
     must(value != NULL, "memory");
     memset(value, 'v', bytes);
     value64 = malloc(bytes / 3 * 4 + 8);
     must(value64 != NULL, "memory");
+    request_room = bytes / 3 * 4 + 1024;
+    request = malloc(request_room);
+    must(request != NULL, "memory");
     base64(value64, value, bytes);
     int events = epoll_create1(0);
     for (unsigned i = 0; i < count; i++) {

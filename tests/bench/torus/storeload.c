@@ -15,14 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { JOB = 4098, KEYS = 1000, SPANS = 1 << 20, AT_ONCE_MOST = 1024, BYTES_MOST = CW_STORE_VALUE_MAX };
+enum { JOB = 4098, KEYS_MOST = 1000, SPANS = 1 << 20, AT_ONCE_MOST = 1024, BYTES_MOST = CW_STORE_VALUE_MAX };
 
 struct load {
     cw_svc *svc, *store;
     const cw_store_api *api;
     cw_request *request; /* NULL: nothing runs */
     bool gets, filling;
-    unsigned at_once, open, key, failed;
+    unsigned at_once, open, key, failed, keys;
     size_t bytes;
     cw_span span;
     cw_time begin, end;
@@ -86,7 +86,7 @@ static void answered(void *arg, const cw_store_result *result)
         l->took[l->done < SPANS ? l->done : SPANS - 1] = us < UINT32_MAX ? (uint32_t)us : UINT32_MAX;
         l->done++;
     }
-    if (l->filling && l->key >= KEYS && l->open == 0) {
+    if (l->filling && l->key >= l->keys && l->open == 0) {
         start(l);
         for (unsigned i = 1; i < l->at_once; i++) {
             struct errand *more = malloc(sizeof *more);
@@ -95,7 +95,7 @@ static void answered(void *arg, const cw_store_result *result)
                 ask(l, more);
             }
         }
-    } else if (l->filling ? l->key >= KEYS : !cw_time_before(now, l->end)) {
+    } else if (l->filling ? l->key >= l->keys : !cw_time_before(now, l->end)) {
         free(e);
         if (l->open == 0 && !l->filling) {
             finish(l);
@@ -110,7 +110,7 @@ static void ask(struct load *l, struct errand *e)
 {
     char name[24];
     cw_store_request r = {CW_STORE_REQUEST_INIT, .op = l->gets && !l->filling ? CW_STORE_GET : CW_STORE_PUT};
-    unsigned key = l->filling ? l->key : l->key * 7919u % KEYS;
+    unsigned key = l->filling ? l->key : l->key * 7919u % l->keys;
     l->key++;
     r.job = JOB;
     r.name = name;
@@ -128,21 +128,24 @@ static void ask(struct load *l, struct errand *e)
 
 static int run(struct load *l, cw_request *r, int argc, const char *const *argv)
 {
-    unsigned long at_once = 1, bytes = 100, ms = 300;
+    unsigned long at_once = 1, bytes = 100, ms = 300, keys = KEYS_MOST;
     char op[8] = "put";
     for (int i = 1; i < argc; i++) {
         (void)sscanf(argv[i], "op=%7s", op);
         (void)sscanf(argv[i], "at_once=%lu", &at_once);
         (void)sscanf(argv[i], "bytes=%lu", &bytes);
         (void)sscanf(argv[i], "ms=%lu", &ms);
+        (void)sscanf(argv[i], "keys=%lu", &keys);
     }
-    if (l->request != NULL || at_once < 1 || at_once > AT_ONCE_MOST || bytes > BYTES_MOST || l->api == NULL) {
+    if (l->request != NULL || at_once < 1 || at_once > AT_ONCE_MOST || bytes > BYTES_MOST || keys < 1 ||
+        keys > KEYS_MOST || l->api == NULL) {
         return l->request != NULL ? -EBUSY : -EINVAL;
     }
     l->request = r;
     l->gets = strcmp(op, "get") == 0;
     l->at_once = (unsigned)at_once;
     l->bytes = bytes;
+    l->keys = (unsigned)keys;
     l->span = CW_MS((int64_t)ms);
     l->failed = 0;
     start(l);

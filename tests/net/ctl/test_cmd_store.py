@@ -84,8 +84,14 @@ class Store(ctl_kit.Case):
         self.assertEqual(base64.b64decode(row["base64"]), every)
         path = os.path.join(self.folder, "value")
         with open(path, "wb") as out:
-            out.write(b"x" * 6145)
-        self.refused(f"store put large --file {path}", "at most 6 KiB", code=1)
+            out.write(b"x" * (4 << 20))
+        self.version(f"store put large --file {path}")
+        self.assertEqual(self.bytes_of("--server", "2,1,1", "store", "get", "large"), b"x" * (4 << 20))
+        self.version("store delete large")
+        with open(path, "ab") as out:
+            out.write(b"x")
+        self.refused(f"store put large --file {path}", f"{path}: a value has at most 4 MiB", code=1)
+        self.refused("store get large", "not found", code=1)
 
     def lists(self):
         for i in range(5):

@@ -32,6 +32,28 @@ static int64_t now(void)
     return store_talker_plan.now(store_talker_plan.context).ns;
 }
 
+enum { LONG_LEAST = 2000, LONG_MORE = 60000 };
+
+/* A value is its number, at its start and, where there is room, every 1,000 bytes and at its end. */
+static void value_write(uint8_t *value, size_t length, uint64_t number)
+{
+    for (size_t at = 0; at + 8 <= length; at += 1000) {
+        put_be64(value + at, number);
+    }
+    if (length >= 16) {
+        put_be64(value + length - 8, number);
+    }
+}
+
+static uint64_t value_read(const uint8_t *value, size_t length)
+{
+    uint64_t number = length >= 8 ? get_be64(value) : UINT64_MAX;
+    for (size_t at = 0; at + 16 <= length; at += 1000) {
+        number = get_be64(value + at) == number ? number : UINT64_MAX;
+    }
+    return length < 16 || get_be64(value + length - 8) == number ? number : UINT64_MAX;
+}
+
 static void answered(void *arg, const cw_store_result *r)
 {
     struct asked *a = arg;
@@ -41,7 +63,7 @@ static void answered(void *arg, const cw_store_result *r)
     e->version = r->version;
     e->ended = now();
     if (e->op == CW_STORE_GET && r->status == CW_STORE_OK) {
-        e->value = r->value_length >= 8 ? get_be64(r->value) : UINT64_MAX;
+        e->value = value_read(r->value, r->value_length);
     }
     if (r->status == CW_STORE_OK || r->status == CW_STORE_CONFLICT || r->status == CW_STORE_NOT_FOUND) {
         a->talker->seen[e->key] = e->op == CW_STORE_DELETE || r->status == CW_STORE_NOT_FOUND ? 0 : r->version;
@@ -283,7 +305,7 @@ static void talker_close(cw_svc *s, void *state)
 static void ask(struct talker *t)
 {
     struct store_ledger *l = store_ledger;
-    static uint8_t value[CW_STORE_VALUE_MAX];
+    static uint8_t value[LONG_LEAST + LONG_MORE];
     char name[24];
     if (store_talker_plan.lists > 0 && cw_random_below(t->svc, store_talker_plan.lists) == 0) {
         (void)list(t, NULL, 0);
@@ -304,13 +326,16 @@ static void ask(struct talker *t)
     r.conditional = e->conditional;
     r.version = e->wants;
     if (e->op == CW_STORE_PUT) {
-        put_be64(value, (uint64_t)(e - l->entry) + 1);
         r.value = value;
         if (store_talker_plan.ttls > 0 && cw_random_below(t->svc, store_talker_plan.ttls) == 0) {
             r.ttl = CW_MS(1 + (int64_t)cw_random_below(t->svc, (uint64_t)store_talker_plan.ttl_most.ns / 1000000));
             e->ttl = r.ttl.ns;
         }
         r.value_length = 8 + cw_random_below(t->svc, store_talker_plan.value_most);
+        if (store_talker_plan.longs > 0 && cw_random_below(t->svc, store_talker_plan.longs) == 0) {
+            r.value_length = LONG_LEAST + cw_random_below(t->svc, LONG_MORE);
+        }
+        value_write(value, r.value_length, (uint64_t)(e - l->entry) + 1);
     }
     l->silent++;
     if (t->api->run(t->store, &r, answered, a) < 0) {
@@ -341,6 +366,7 @@ static int talker_open(cw_svc *s, void *state)
     }
     struct store *store = cw_state(t->store);
     const struct store_talker_plan *plan = &store_talker_plan;
+    store->limits.hand_max = plan->hand_max;
     store->limits.attempt = plan->attempt;
     store->limits.tick = plan->tick;
     store->limits.patience = plan->patience;

@@ -41,6 +41,8 @@ struct store_talker_plan {
     unsigned keys;
     unsigned writes; /* how many of 100 questions write */
     unsigned value_most;
+    unsigned longs; /* one of so many puts fits no packet; 0: none is */
+    size_t hand_max;
     bool tagged;   /* all names are in one shard, and every server watches them */
     unsigned ttls; /* one of so many puts has a ttl; 0: none has */
     cw_span ttl_most;

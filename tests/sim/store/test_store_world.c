@@ -39,6 +39,7 @@ enum {
 };
 
 static const struct book_grant grants[] = {
+    {.from = STORE_JOB, .to = STORE_JOB, .port = STORE_PORT_LETTERS, .all_processes = true},
     {.from = STORE_JOB, .to = STORE_JOB, .port = STORE_PORT_READ, .all_processes = true},
     {.from = STORE_JOB, .to = STORE_JOB, .port = STORE_PORT_WRITE, .all_processes = true},
     {.from = STORE_JOB, .to = STORE_JOB, .port = STORE_PORT_MEMBERS, .all_processes = true},
@@ -93,6 +94,8 @@ static void draw(struct world_config *config, uint64_t seed)
                  : seed % 5 == 4 ? (few ? 100 : 800)
                                  : 0,
         .value_most = m >> 44 & 1 ? 20 : 900,
+        .longs = seed % 3 == 2 ? 4 : 0,
+        .hand_max = m >> 45 & 1 ? 64 << 20 : 100 << 10,
         .attempt = CW_MS(brisk ? 8 : 60),
         .tick = CW_MS(brisk ? 1 : 6),
         .patience = CW_MS(brisk ? 30 : 120),

@@ -16,18 +16,7 @@ START_TEST(all_have_words)
 }
 END_TEST
 
-START_TEST(a_register_of_the_longest_fits_a_packet)
-{
-    struct fake_net *net = store_town_open(3);
-    const struct store *s = store_town_of(net, 0);
-    ck_assert_uint_ge(store_room(s), CW_STORE_NAME_MAX + CW_STORE_VALUE_MAX);
-    ck_assert(!store_is_full(s));
-    store_town_close(net);
-}
-END_TEST
-
 static const struct suite_test tests[] = {
     SUITE_TEST(all_have_words),
-    SUITE_TEST(a_register_of_the_longest_fits_a_packet),
 };
 SUITE_MAIN("store common", tests)

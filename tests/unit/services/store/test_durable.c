@@ -59,6 +59,38 @@ START_TEST(nothing_is_answered_before_the_disk_has_it)
 }
 END_TEST
 
+/* A value with a place of its own on the disk, which it has been lent to. */
+START_TEST(a_long_value_outlives_a_loss_of_power)
+{
+    static uint8_t value[1 << 20];
+    struct fake_net *net = store_cellar_open(3);
+    cw_server member[STORE_COPIES_MOST];
+    for (size_t i = 0; i < sizeof value; i++) {
+        value[i] = (uint8_t)(i * 2654435761u >> 13);
+    }
+    struct store *s = store_town_of(net, 0);
+    ck_assert_int_eq(upload_add(&s->uploads, 7, value, sizeof value, sizeof value, net->now), 0);
+    store_town_must(net, 0, "put a - stage=7", CW_STORE_OK);
+    store_town_must(net, 0, "put b two", CW_STORE_OK);
+    store_town_members(net, "a", member);
+    for (unsigned m = 0; m < 3; m++) {
+        ck_assert_uint_eq(store_town_of(net, member[m])->hand[STORE_HAND_ITEMS], 0);
+        fake_net_down(net, member[m]);
+        store_cellar_crash(member[m]);
+        fake_net_up(net, member[m]);
+    }
+    store_cellar_run(net, CW_SEC(5));
+    for (unsigned m = 0; m < 3; m++) {
+        const struct store_register *r = store_town_register(net, member[m], "a");
+        ck_assert_ptr_nonnull(r);
+        ck_assert_uint_eq(r->value_length, sizeof value);
+        ck_assert(memcmp(store_register_value(r), value, sizeof value) == 0);
+    }
+    store_town_must(net, 0, "head a", CW_STORE_OK);
+    store_cellar_close(net);
+}
+END_TEST
+
 /* Store rule 21. */
 START_TEST(an_empty_disk_is_no_member)
 {
@@ -110,7 +142,7 @@ END_TEST
 START_TEST(options_are_judged)
 {
     static const char *const bad[][3] = {
-        {"segment_mib=0", NULL}, {"segment_mib=65", NULL}, {"bytes_max=7", NULL}, {"bytes_max=64", NULL}};
+        {"segment_mib=0", NULL}, {"segment_mib=65", NULL}, {"bytes_max=47", NULL}, {"bytes_max=64", NULL}};
     int rc;
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
         ck_assert_ptr_null(fake_open_with(&store_service, (cw_dims){3, 3, 1}, (cw_coord){0, 0, 0}, bad[i], &rc));
@@ -125,8 +157,12 @@ START_TEST(options_are_judged)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(who_restarts_in_time_resumes), SUITE_TEST(nothing_is_answered_before_the_disk_has_it),
-    SUITE_TEST(an_empty_disk_is_no_member),   SUITE_TEST(a_disk_that_fails_is_the_end_of_a_member),
-    SUITE_TEST(an_idle_server_sleeps),        SUITE_TEST(options_are_judged),
+    SUITE_TEST(who_restarts_in_time_resumes),
+    SUITE_TEST(nothing_is_answered_before_the_disk_has_it),
+    SUITE_TEST(a_long_value_outlives_a_loss_of_power),
+    SUITE_TEST(an_empty_disk_is_no_member),
+    SUITE_TEST(a_disk_that_fails_is_the_end_of_a_member),
+    SUITE_TEST(an_idle_server_sleeps),
+    SUITE_TEST(options_are_judged),
 };
 SUITE_MAIN("store durable", tests)

@@ -27,7 +27,7 @@ static enum store_reply_why give(struct store *s, struct store_shard *shard, str
     item.length = store_register_size(r);
     store_register_encode(r, bytes);
     free(r);
-    store_learner_item(s, shard, &item, &reply);
+    store_learner_item(s, shard, &item, NULL, &reply);
     return reply.why;
 }
 
@@ -61,7 +61,7 @@ START_TEST(a_learner_holds_what_the_leader_holds)
     ck_assert_int_eq(give(s, shard, below, "late", (struct store_tag){b, 13}), STORE_REPLY_PROMISED);
     item = (struct store_item){.kind = STORE_ITEM_DROP, .ballot = b};
     item.name = (struct store_name){STORE_JOB, (const uint8_t *)"a", 1};
-    store_learner_item(s, shard, &item, &reply);
+    store_learner_item(s, shard, &item, NULL, &reply);
     ck_assert_uint_eq(s->registers, 0);
     store_town_close(net);
 }

@@ -12,10 +12,10 @@ static cw_server member[STORE_COPIES_MOST];
 static void item(struct fake_net *net, cw_server at, cw_server from, const struct store_item *i)
 {
     uint8_t bytes[200];
-    cw_rx rx = {.size = sizeof rx, .src_job = STORE_JOB, .src_process = from, .port = STORE_PORT_MEMBERS};
-    rx.call = fake_right(net->server[at], torus_coord(&net->torus, from), 77);
+    struct store_caller caller = {.job = STORE_JOB, .server = from, .port = STORE_PORT_MEMBERS};
+    caller.right.call = fake_right(net->server[at], torus_coord(&net->torus, from), 77);
     store_item_encode(i, bytes);
-    store_member_item(store_town_of(net, at), bytes, store_item_size(i), &rx);
+    store_member_item(store_town_of(net, at), bytes, store_item_size(i), &caller);
     fake_net_run(net, CW_MS(20));
 }
 
@@ -77,17 +77,17 @@ START_TEST(a_job_asks_about_its_own_names)
     struct store_ask ask = {.class_id = s->of.id};
     ask.order = (struct store_order){.op = CW_STORE_GET, .name = {5001, (const uint8_t *)"a", 1}};
     store_ask_encode(&ask, bytes);
-    cw_rx rx = {.size = sizeof rx, .src_job = 5002, .src_process = 0, .port = STORE_PORT_READ};
-    rx.call = fake_right(net->server[4], torus_coord(&net->torus, 0), 77);
+    struct store_caller rx = {.job = 5002, .server = 0, .port = STORE_PORT_READ};
+    rx.right.call = fake_right(net->server[4], torus_coord(&net->torus, 0), 77);
     store_member_ask(s, bytes, store_ask_size(&ask), &rx);
     ck_assert_uint_eq(s->count[STORE_COUNT_DENIED], 1);
-    rx.src_job = 5001;
+    rx.job = 5001;
     rx.port = STORE_PORT_WRITE; /* a read by the port of writes */
-    rx.call = fake_right(net->server[4], torus_coord(&net->torus, 0), 78);
+    rx.right.call = fake_right(net->server[4], torus_coord(&net->torus, 0), 78);
     store_member_ask(s, bytes, store_ask_size(&ask), &rx);
     ck_assert_uint_eq(s->count[STORE_COUNT_DENIED], 2);
     rx.port = STORE_PORT_READ;
-    rx.call = fake_right(net->server[4], torus_coord(&net->torus, 0), 79);
+    rx.right.call = fake_right(net->server[4], torus_coord(&net->torus, 0), 79);
     store_member_ask(s, bytes, store_ask_size(&ask), &rx);
     ck_assert_uint_eq(s->count[STORE_COUNT_DENIED], 2);
     store_member_ask(s, bytes, 3, &rx);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/kvcache/upload.h"
-
-#include "services/kvcache/kvcache.h"
+#include "services/reply/upload.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -32,7 +30,7 @@ static void expire(struct uploads *s, cw_time now)
     }
 }
 
-int upload_add(struct uploads *s, uint64_t id, const uint8_t *bytes, size_t length, cw_time now)
+int upload_add(struct uploads *s, uint64_t id, const uint8_t *bytes, size_t length, size_t most, cw_time now)
 {
     expire(s, now);
     struct upload *at = find(s, id);
@@ -40,7 +38,7 @@ int upload_add(struct uploads *s, uint64_t id, const uint8_t *bytes, size_t leng
     if (at == NULL) {
         return -EBUSY;
     }
-    if (length > KV_VALUE_MAX - at->length) {
+    if (length > most - at->length) {
         drop(at);
         return -EMSGSIZE;
     }

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/store/entry/operate.h"
+
+#include "base/base64.h"
+#include "base/words.h"
+#include "services/reply/refuse.h"
+#include "services/store/ask/asker.h"
+#include "services/store/common.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WAIT_MOST_MS = 3600000 };
+
+/* ---- Words ------------------------------------------------------------------------------------------------------- */
+
+struct wishes {
+    cw_job job;
+    bool base64, conditional;
+    uint64_t version;
+    uint32_t flags;
+    cw_span wait, ttl;
+    uint64_t upload; /* 0, or the number under which the value was brought */
+};
+
+static bool read_version(const char *word, uint64_t *version)
+{
+    return words_number(word, 0, UINT64_MAX, version) == 0;
+}
+
+static int read_wish(struct wishes *w, cw_request *r, const char *word, bool puts, bool writes)
+{
+    uint64_t job = w->job, flags = w->flags, wait = 0, version = 0, ttl = 0, upload = w->upload;
+    const struct words_option all[] = {{"job", 1, UINT32_MAX, &job},
+                                       {"wait_ms", 1, WAIT_MOST_MS, &wait},
+                                       {"version", 0, UINT64_MAX, &version},
+                                       {"flags", 0, UINT32_MAX, &flags},
+                                       {"ttl_ms", 1, 1000 * (uint64_t)CW_STORE_TTL_MAX_S, &ttl},
+                                       {"stage", 1, UINT64_MAX, &upload}};
+    size_t count = puts ? 6 : writes ? 3 : 2;
+    if (strcmp(word, "form=base64") == 0) {
+        w->base64 = true;
+        return 0;
+    }
+    if (words_options(1, &word, all, count) == 0) {
+        return refuse_option(r, word, all, count);
+    }
+    if (words_value(word, "version") != NULL) {
+        w->conditional = true;
+        w->version = version;
+    }
+    w->upload = upload;
+    w->job = (cw_job)job;
+    w->flags = (uint32_t)flags;
+    w->wait = wait > 0 ? CW_MS((int64_t)wait) : w->wait;
+    w->ttl = ttl > 0 ? CW_MS((int64_t)ttl) : w->ttl;
+    return 0;
+}
+
+/* ---- Operations -------------------------------------------------------------------------------------------------- */
+
+struct waiting {
+    cw_request *request;
+    bool get, base64;
+};
+
+/* Bytes as a field of that name, with what is no plain letter as \xNN; or in base64. */
+static void tell_bytes(cw_request *r, const char *field, bool base64, const uint8_t *bytes, size_t length)
+{
+    const size_t room = 4 * length + 8;
+    char *text = malloc(room);
+    size_t at = 0;
+    if (text == NULL) {
+        return;
+    }
+    if (base64) {
+        base64_encode(bytes, length, text);
+        cw_request_text(r, field, text);
+        free(text);
+        return;
+    }
+    for (size_t i = 0; i < length; i++) {
+        uint8_t c = bytes[i];
+        bool plain = c >= ' ' && c <= '~' && c != '\\';
+        at += (size_t)snprintf(text + at, room - at, plain ? "%c" : "\\x%02x", c);
+    }
+    text[at] = '\0';
+    cw_request_text(r, field, text);
+    free(text);
+}
+
+static void answered(void *arg, const cw_store_result *result)
+{
+    struct waiting *w = arg;
+    cw_request *r = w->request;
+    bool ok = result->status == CW_STORE_OK;
+    cw_request_text(r, "status", store_status_text(result->status));
+    cw_request_int(r, "code", result->status);
+    if (ok && w->get) {
+        tell_bytes(r, w->base64 ? "base64" : "value", w->base64, result->value, result->value_length);
+    }
+    if (ok || result->status == CW_STORE_CONFLICT) {
+        cw_request_int(r, "version", (int64_t)result->version);
+    }
+    if (ok) {
+        cw_request_int(r, "bytes", (int64_t)result->value_length);
+        cw_request_int(r, "flags", result->flags);
+    }
+    cw_request_done(r, 0);
+    free(w);
+}
+
+static int run(struct store *s, cw_request *r, cw_store_request *q, const struct wishes *w)
+{
+    struct waiting *waiting = malloc(sizeof *waiting);
+    if (waiting == NULL) {
+        return -ENOMEM;
+    }
+    q->size = sizeof *q;
+    q->job = w->job;
+    q->conditional = w->conditional;
+    q->version = w->version;
+    q->flags = w->flags;
+    q->timeout = w->wait;
+    q->ttl = w->ttl;
+    *waiting = (struct waiting){r, q->op == CW_STORE_GET, w->base64};
+    int rc = store_asker_do(s, q, answered, waiting);
+    if (rc == 0) {
+        return 1;
+    }
+    free(waiting);
+    if (rc == -EMSGSIZE) {
+        return refuse_request(r, "a value has at most %d bytes: the one for '%.60s' has %zu", CW_STORE_VALUE_MAX,
+                              (const char *)q->name, q->value_length);
+    }
+    return rc == -ENOBUFS ? refuse_with(r, rc, "%d questions, or %d MiB of values, wait at this server already",
+                                        STORE_QUESTIONS_MOST, STORE_ASKED_MOST >> 20)
+                          : rc;
+}
+
+int store_operate_name(cw_request *r, const char *name)
+{
+    size_t length = strnlen(name, CW_STORE_NAME_MAX + 1);
+    return length >= 1 && length <= CW_STORE_NAME_MAX
+               ? 0
+               : refuse_request(r, "a name has 1 to %d bytes: '%.60s'", CW_STORE_NAME_MAX, name);
+}
+
+/* Gives the bytes that the word stands for, for the caller to free. NULL: refused, and *rc says how. */
+static uint8_t *value_of(struct store *s, cw_request *r, const char *word, const struct wishes *w, size_t *length,
+                         int *rc)
+{
+    if (w->upload != 0) {
+        uint8_t *brought = upload_take(&s->uploads, w->upload, length);
+        *rc = brought != NULL ? 0
+                              : refuse_request(r, "nothing was brought under %llu, or it was too long ago",
+                                               (unsigned long long)w->upload);
+        return brought;
+    }
+    size_t room = strlen(word) + 1;
+    uint8_t *bytes = malloc(room);
+    *rc = bytes != NULL ? 0 : -ENOMEM;
+    if (bytes != NULL && w->base64) {
+        int n = base64_decode(word, bytes, room);
+        *length = n >= 0 ? (size_t)n : 0;
+        if (n < 0) {
+            free(bytes);
+            *rc = refuse_request(r, "no base64: '%.60s'", word);
+            return NULL;
+        }
+    } else if (bytes != NULL) {
+        *length = room - 1;
+        memcpy(bytes, word, room);
+    }
+    return bytes;
+}
+
+static int run_put(struct store *s, cw_request *r, cw_store_request *q, const char *word, const struct wishes *w)
+{
+    int rc;
+    uint8_t *bytes = value_of(s, r, word, w, &q->value_length, &rc);
+    if (bytes != NULL) {
+        q->value = bytes;
+        rc = run(s, r, q, w);
+        free(bytes);
+    }
+    return rc;
+}
+
+int store_operate_stage(struct store *s, cw_request *r, int argc, const char *const *argv)
+{
+    const struct wishes w = {.base64 = true};
+    uint64_t id;
+    size_t length;
+    int rc;
+    if (argc != 3 || words_number(argv[1], 1, UINT64_MAX, &id) < 0) {
+        return refuse_request(r, "stage takes a number from 1 on, and bytes in base64: '%.60s'",
+                              argc > 1 ? argv[1] : "");
+    }
+    uint8_t *bytes = value_of(s, r, argv[2], &w, &length, &rc);
+    if (bytes == NULL) {
+        return rc;
+    }
+    rc = upload_add(&s->uploads, id, bytes, length, CW_STORE_VALUE_MAX, cw_now(s->svc));
+    free(bytes);
+    return rc == -EMSGSIZE ? refuse_request(r, "a value has at most %d bytes: what was brought under %llu is gone",
+                                            CW_STORE_VALUE_MAX, (unsigned long long)id)
+           : rc == -EBUSY  ? refuse_with(r, rc, "%d values are being brought to this server already", UPLOADS)
+                           : rc;
+}
+
+/* An operation: how many words it needs behind its own, and which is what. */
+static const struct form {
+    const char *word;
+    cw_store_op op;
+    int needs;
+    int version, value; /* places of these words; 0: it has none */
+} forms[] = {
+    {"get", CW_STORE_GET, 1, 0, 0}, {"head", CW_STORE_HEAD, 1, 0, 0},  {"put", CW_STORE_PUT, 2, 0, 2},
+    {"cas", CW_STORE_PUT, 3, 2, 3}, {"insert", CW_STORE_PUT, 2, 0, 2}, {"delete", CW_STORE_DELETE, 1, 0, 0},
+};
+
+static int operate(struct store *s, cw_request *r, const struct form *f, int argc, const char *const *argv)
+{
+    struct wishes w = {.job = STORE_JOB};
+    cw_store_request q = {.op = f->op, .name = argc > 1 ? argv[1] : NULL};
+    bool puts = f->op == CW_STORE_PUT, writes = puts || f->op == CW_STORE_DELETE;
+    if (argc <= f->needs) {
+        return refuse_request(r, "%s takes %s%s%s behind it", f->word, "a name", f->version > 0 ? ", a version" : "",
+                              f->value > 0 ? " and a value" : "");
+    }
+    int rc = store_operate_name(r, argv[1]);
+    for (int i = f->needs + 1; i < argc && rc == 0; i++) {
+        rc = read_wish(&w, r, argv[i], puts, writes);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    if (f->version > 0 && !read_version(argv[f->version], &w.version)) {
+        return refuse_request(r, "a version is a whole number, as get and put tell it: '%.60s'", argv[f->version]);
+    }
+    w.conditional = w.conditional || f->version > 0 || strcmp(f->word, "insert") == 0;
+    q.name_length = strlen(argv[1]);
+    return f->value > 0 ? run_put(s, r, &q, argv[f->value], &w) : run(s, r, &q, &w);
+}
+
+bool store_operate(struct store *s, cw_request *r, int argc, const char *const *argv, int *rc)
+{
+    for (size_t i = 0; argc >= 1 && i < sizeof forms / sizeof *forms; i++) {
+        if (strcmp(argv[0], forms[i].word) == 0) {
+            *rc = operate(s, r, &forms[i], argc, argv);
+            return true;
+        }
+    }
+    return false;
+}
+
+int store_operate_job(cw_request *r, const char *word, cw_job *job)
+{
+    struct wishes w = {.job = *job};
+    int rc = read_wish(&w, r, word, false, false);
+    *job = w.job;
+    return rc;
+}
+
+/* ---- Lists ------------------------------------------------------------------------------------------------------- */
+
+static void listed(void *arg, const cw_store_page *page)
+{
+    struct waiting *w = arg;
+    cw_request *r = w->request;
+    for (size_t i = 0; i < page->count; i++) {
+        const cw_store_entry *e = &page->entry[i];
+        tell_bytes(r, w->base64 ? "base64" : "name", w->base64, e->name, e->name_length);
+        cw_request_int(r, "version", (int64_t)e->version);
+        cw_request_int(r, "bytes", (int64_t)e->value_length);
+        cw_request_int(r, "flags", e->flags);
+        cw_request_row(r);
+    }
+    cw_request_text(r, "status", store_status_text(page->status));
+    cw_request_int(r, "code", page->status);
+    cw_request_int(r, "names", (int64_t)page->count);
+    cw_request_int(r, "more", page->more);
+    cw_request_done(r, 0);
+    free(w);
+}
+
+/* The words of a list: borrowed, and a name that was given in base64. */
+struct list_words {
+    cw_store_list list;
+    struct wishes wishes;
+    const char *after;
+    uint8_t name[CW_STORE_NAME_MAX + 3];
+};
+
+static int read_list_word(struct list_words *l, cw_request *r, const char *word)
+{
+    uint64_t job = l->wishes.job, wait = 0, limit = l->list.limit;
+    const struct words_option all[] = {
+        {"job", 1, UINT32_MAX, &job}, {"wait_ms", 1, WAIT_MOST_MS, &wait}, {"limit", 1, CW_STORE_LIST_MAX, &limit}};
+    const char *after = words_value(word, "after");
+    if (strcmp(word, "form=base64") == 0) {
+        l->wishes.base64 = true;
+    } else if (after != NULL) {
+        l->after = after;
+    } else if (words_options(1, &word, all, 3) == 0) {
+        return refuse_option(r, word, all, 3);
+    }
+    l->wishes.job = (cw_job)job;
+    l->wishes.wait = wait > 0 ? CW_MS((int64_t)wait) : l->wishes.wait;
+    l->list.limit = (unsigned)limit;
+    return 0;
+}
+
+/* after=NAME is a name, which may be in base64, as names are told. */
+static int read_after(struct list_words *l, cw_request *r)
+{
+    size_t length = l->after != NULL ? strlen(l->after) : 0;
+    if (length == 0) {
+        return 0;
+    }
+    bool fits = l->wishes.base64 ? length < 4 * CW_STORE_NAME_MAX / 3 + 4 : length <= CW_STORE_NAME_MAX;
+    int bytes = !fits ? -EINVAL : l->wishes.base64 ? base64_decode(l->after, l->name, sizeof l->name) : (int)length;
+    if (bytes < 1 || bytes > CW_STORE_NAME_MAX) {
+        return refuse_request(r, "after=NAME takes a name of 1 to %d bytes%s: '%.60s'", CW_STORE_NAME_MAX,
+                              l->wishes.base64 ? " in base64" : "", l->after);
+    }
+    l->list.after = l->wishes.base64 ? (const void *)l->name : l->after;
+    l->list.after_length = (size_t)bytes;
+    return 0;
+}
+
+static int run_list(struct store *s, cw_request *r, struct list_words *l)
+{
+    struct waiting *waiting = malloc(sizeof *waiting);
+    if (waiting == NULL) {
+        return -ENOMEM;
+    }
+    *waiting = (struct waiting){r, false, l->wishes.base64};
+    l->list.size = sizeof l->list;
+    l->list.job = l->wishes.job;
+    l->list.timeout = l->wishes.wait;
+    int rc = store_lister_do(s, &l->list, listed, waiting);
+    if (rc == 0) {
+        return 1;
+    }
+    free(waiting);
+    if (rc == -EINVAL) {
+        return refuse_request(r, "after=NAME is a name of the list before: it begins with the prefix");
+    }
+    return rc == -ENOBUFS ? refuse_with(r, rc, "%d lists are under way at this server already", STORE_LISTINGS_MOST)
+                          : rc;
+}
+
+int store_operate_list(struct store *s, cw_request *r, int argc, const char *const *argv)
+{
+    struct list_words l = {.wishes = {.job = STORE_JOB}, .list = {.prefix = argc > 1 ? argv[1] : NULL}};
+    int rc = 0;
+    l.list.prefix_length = argc > 1 ? strnlen(argv[1], CW_STORE_NAME_MAX + 1) : 0;
+    if (l.list.prefix_length > CW_STORE_NAME_MAX) {
+        return refuse_request(r, "a prefix has at most %d bytes: '%.60s'", CW_STORE_NAME_MAX, argv[1]);
+    }
+    for (int i = 2; i < argc && rc == 0; i++) {
+        rc = read_list_word(&l, r, argv[i]);
+    }
+    rc = rc == 0 ? read_after(&l, r) : rc;
+    return rc < 0 ? rc : run_list(s, r, &l);
+}
+
+/* ---- Changes ----------------------------------------------------------------------------------------------------- */
+
+static void changed(void *arg, const cw_store_changes *c)
+{
+    struct waiting *w = arg;
+    cw_request *r = w->request;
+    char cursor[64];
+    for (size_t i = 0; i < c->count; i++) {
+        const cw_store_entry *e = &c->change[i].entry;
+        tell_bytes(r, w->base64 ? "base64" : "name", w->base64, e->name, e->name_length);
+        cw_request_int(r, "version", (int64_t)e->version);
+        cw_request_int(r, "bytes", (int64_t)e->value_length);
+        cw_request_int(r, "flags", e->flags);
+        cw_request_int(r, "deleted", c->change[i].deleted);
+        cw_request_row(r);
+    }
+    snprintf(cursor, sizeof cursor, "%016" PRIx64 "%016" PRIx64 "%016" PRIx64, c->cursor.word[0], c->cursor.word[1],
+             c->cursor.word[2]);
+    cw_request_text(r, "status", store_status_text(c->status));
+    cw_request_int(r, "code", c->status);
+    cw_request_int(r, "names", (int64_t)c->count);
+    cw_request_text(r, "cursor", cursor);
+    cw_request_done(r, 0);
+    free(w);
+}
+
+static bool read_cursor(const char *text, cw_store_cursor *out)
+{
+    char word[17];
+    if (strlen(text) != 48 || strspn(text, "0123456789abcdef") != 48) {
+        return false;
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        memcpy(word, text + (size_t)16 * i, 16);
+        word[16] = '\0';
+        out->word[i] = strtoull(word, NULL, 16);
+    }
+    return true;
+}
+
+int store_operate_watch(struct store *s, cw_request *r, int argc, const char *const *argv)
+{
+    struct wishes w = {.job = STORE_JOB};
+    cw_store_watch q = {CW_STORE_WATCH_INIT, .name = argc > 1 ? argv[1] : NULL};
+    int rc = argc > 1 ? store_operate_name(r, argv[1]) : refuse_request(r, "watch takes a name behind it");
+    for (int i = 2; i < argc && rc == 0; i++) {
+        const char *cursor = words_value(argv[i], "cursor");
+        if (strcmp(argv[i], "prefix=1") == 0) {
+            q.prefix = true;
+        } else if (cursor == NULL) {
+            rc = read_wish(&w, r, argv[i], false, false);
+        } else if (!read_cursor(cursor, &q.cursor)) {
+            rc = refuse_request(r, "a cursor is one that watch has told: '%.60s'", cursor);
+        }
+    }
+    struct waiting *waiting = rc == 0 ? malloc(sizeof *waiting) : NULL;
+    if (waiting == NULL) {
+        return rc < 0 ? rc : -ENOMEM;
+    }
+    *waiting = (struct waiting){r, false, w.base64};
+    q.job = w.job;
+    q.name_length = strlen(argv[1]);
+    q.timeout = w.wait;
+    rc = store_watcher_do(s, &q, changed, waiting);
+    if (rc < 0) {
+        free(waiting);
+    }
+    return rc == -EINVAL ? refuse_request(r, "only a prefix that begins with a whole {tag} is in one shard")
+           : rc < 0      ? rc
+                         : 1;
+}

@@ -62,8 +62,8 @@ static int ask(const struct call *call, struct request_draft *r, struct rows *ro
 /* By cw_store_status, which the answer says in words, too. */
 static int code_of(const struct call *call, const struct message *row, const char *key)
 {
-    static const int codes[] = {EXIT_FINE,   EXIT_NONE,    EXIT_OTHER, EXIT_NO,      EXIT_NO,     EXIT_NO,
-                                EXIT_NOBODY, EXIT_TIMEOUT, EXIT_NO,    EXIT_TIMEOUT, EXIT_UNKNOWN};
+    static const int codes[] = {EXIT_FINE,   EXIT_NONE,    EXIT_OTHER, EXIT_NO,      EXIT_NO,      EXIT_NO,
+                                EXIT_NOBODY, EXIT_TIMEOUT, EXIT_NO,    EXIT_TIMEOUT, EXIT_UNKNOWN, EXIT_NO};
     int64_t status = message_get_integer(row, "code", -1);
     int code = status >= 0 && status < (int64_t)(sizeof codes / sizeof *codes) ? codes[status] : EXIT_NO;
     if (code == EXIT_FINE) {
@@ -447,12 +447,19 @@ static int run_table(const struct call *call, struct request_draft *r, const str
 int run_store_status(struct call *call)
 {
     static const struct table_column columns[] = {
-        {"server", "SERVER", TABLE_TEXT},      {"store", "STORE", TABLE_TEXT},
-        {"copies", "COPIES", TABLE_TEXT},      {"member_of", "MEMBER OF", TABLE_SHORT},
-        {"leading", "LEADS", TABLE_SHORT},     {"short", "SHORT", TABLE_SHORT},
-        {"members_lost", "LOST", TABLE_SHORT}, {"registers", "REGISTERS", TABLE_SHORT},
-        {"bytes", "MEMORY", TABLE_BYTES},      {"waiting", "WAITING", TABLE_SHORT},
-        {"disk", "DISK", TABLE_TEXT},          {NULL, NULL, TABLE_TEXT},
+        {"server", "SERVER", TABLE_TEXT},
+        {"store", "STORE", TABLE_TEXT},
+        {"copies", "COPIES", TABLE_TEXT},
+        {"member_of", "MEMBER OF", TABLE_SHORT},
+        {"leading", "LEADS", TABLE_SHORT},
+        {"short", "SHORT", TABLE_SHORT},
+        {"members_lost", "LOST", TABLE_SHORT},
+        {"registers", "REGISTERS", TABLE_SHORT},
+        {"copies_missing", "MISSING", TABLE_SHORT},
+        {"bytes", "MEMORY", TABLE_BYTES},
+        {"waiting", "WAITING", TABLE_SHORT},
+        {"disk", "DISK", TABLE_TEXT},
+        {NULL, NULL, TABLE_TEXT},
     };
     return run_table(call, request_of(call, "status", NULL), columns);
 }

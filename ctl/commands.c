@@ -174,7 +174,8 @@ static const struct command table[] = {
     {"store status", "", "the store as this server knows it",
      "MEMBER OF: so many shards have a copy here. LEADS: of these, this server serves so many. SHORT: of those that it "
      "leads, so many have a member that has missed writes. LOST: members of its shards that it has found to have "
-     "started again, with nothing. DISK: how this server's folder was found, or what is wrong with it. --json has "
+     "started again, with nothing. MISSING: registers that have fewer copies than they should, which is 0 when all is "
+     "well. DISK: how this server's folder was found, or what is wrong with it. --json has "
      "every "
      "number.",
      "  cwctl store status\n  cwctl --lab demo --node all store status --json | jq '{server, registers}'", "", 0, 0,

@@ -63,6 +63,7 @@ typedef enum cw_store_status {
     CW_STORE_NO_STORE = 8,  /* no server knows of a store: it has to be created first */
     CW_STORE_NO_ANSWER = 9, /* nobody answered in time; nothing was done */
     CW_STORE_UNKNOWN = 10,  /* of a write: nobody knows */
+    CW_STORE_QUOTA = 11,    /* the job holds as much as it may: nothing was done; what does not grow still goes */
     CW_STORE_STATUSES,
 } cw_store_status;
 

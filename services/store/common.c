@@ -25,6 +25,7 @@ const struct metric store_count_names[STORE_COUNTS] = {
     [STORE_COUNT_MOVED] = {"moved", "Operations sent on to another member."},
     [STORE_COUNT_BUSY] = {"busy", "Operations refused because too many waited already."},
     [STORE_COUNT_FULL] = {"full", "Writes refused because a member has no memory left for values."},
+    [STORE_COUNT_OVER_QUOTA] = {"over_quota", "Writes refused as leader because their job holds its quota already."},
     [STORE_COUNT_UNKNOWN] = {"unknown", "Writes asked for here of which nobody knows whether they were done."},
     [STORE_COUNT_NO_QUORUM] = {"no_quorum", "Operations asked for here that no majority of members answered."},
     [STORE_COUNT_NO_ANSWER] = {"no_answer", "Operations asked for here that nobody answered in time."},
@@ -81,6 +82,7 @@ const char *store_status_text(cw_store_status status)
         [CW_STORE_NO_STORE] = "there is no store: cwctl store create disk, or memory, makes one",
         [CW_STORE_NO_ANSWER] = "no answer in time; nothing was done",
         [CW_STORE_UNKNOWN] = "nobody knows whether it was done",
+        [CW_STORE_QUOTA] = "the job holds its quota; deletes still go",
     };
     return (unsigned)status < CW_STORE_STATUSES ? text[status] : "?";
 }

@@ -12,7 +12,7 @@
  *   genesis.c    what a server of a class is a member of; who knows of one
  *   durable.c    what waits for the disk; found.c  its records, and what is made of them at the next start;
  *   hearing.c    what others heard of a log that has just been read; disk/ is below these
- *   serve.c      the leader's side of an operation
+ *   serve.c      the leader's side of an operation;  quota.c  how much a job may hold
  *   warden.c     which members are gone for good, and who is to stand in their place;  change.c  until it does
  *   lead.c       a leadership of one shard, from its first PREPARE to its end
  *   compare.c    what a leader and another member hold differently
@@ -68,6 +68,7 @@ enum store_count {
     STORE_COUNT_MOVED,
     STORE_COUNT_BUSY,
     STORE_COUNT_FULL,
+    STORE_COUNT_OVER_QUOTA,
     STORE_COUNT_UNKNOWN,
     STORE_COUNT_NO_QUORUM,
     STORE_COUNT_NO_ANSWER,
@@ -187,6 +188,9 @@ struct store {
     struct store_shard **shard; /* by number */
     unsigned shards, shards_room;
     size_t bytes, registers; /* of all shards' registers */
+    struct store_tally tally;
+    struct store_used *quota; /* of a job; of job 0: of all that are not named */
+    unsigned quotas;
     struct store_peer *peer;
     unsigned peers;
 

@@ -56,6 +56,7 @@ struct store_shard *store_members_shard(struct store *s, uint32_t number)
         shard->gone[m] = CW_NEVER;
     }
     store_acceptor_open(&shard->acceptor, s->of.id);
+    shard->acceptor.table.tally = &s->tally;
     memmove(s->shard + at + 1, s->shard + at, (s->shards - at) * sizeof *s->shard);
     s->shard[at] = shard;
     s->shards++;

@@ -4,6 +4,7 @@
 #include "services/store/change.h"
 #include "services/store/common.h"
 #include "services/store/peers.h"
+#include "services/store/quota.h"
 #include "services/store/writing.h"
 
 #include <errno.h>
@@ -85,7 +86,9 @@ static void tell(struct store_lead *lead, struct store_serving *o, const struct 
 
 static void refuse(struct store_serving *o, cw_store_status status, uint64_t n)
 {
-    store_note(o->store, status == CW_STORE_NO_SPACE ? STORE_COUNT_FULL : STORE_COUNT_BUSY);
+    store_note(o->store, status == CW_STORE_NO_SPACE ? STORE_COUNT_FULL
+                         : status == CW_STORE_QUOTA  ? STORE_COUNT_OVER_QUOTA
+                                                     : STORE_COUNT_BUSY);
     store_serve_refuse(o->store, &o->right, STORE_ANSWER_DONE, status, CW_SERVER_NONE, n);
     release(o);
 }
@@ -381,11 +384,18 @@ static void write_it(struct store_lead *lead, struct store_serving *o, const str
         refuse(o, CW_STORE_NO_SPACE, lead->settled);
         return;
     }
+    bool allowed = v->kind != STORE_VERDICT_WRITE || store_quota_allows(lead->store, have, &o->order);
+    if (!allowed && !STORE_MUTANT(QUOTA_LATE)) {
+        refuse(o, CW_STORE_QUOTA, lead->settled);
+        return;
+    }
     struct store_register *r = store_verdict_write(have, &o->order, store_writing_tag(lead), v);
     store_parcel_drop(o->parcel); /* what it says is in the register now */
     o->parcel = NULL;
-    if (r == NULL || store_writing_begin(lead, r, o, v) < 0) {
+    if (r == NULL || store_writing_begin(lead, r, allowed ? o : NULL, v) < 0) {
         refuse(o, CW_STORE_NO_SPACE, lead->settled);
+    } else if (!allowed) {
+        refuse(o, CW_STORE_QUOTA, lead->settled);
     }
 }
 

@@ -116,6 +116,7 @@ PARTS = {
                            Case((10,), UNIT, True, "mutants_change"), Case((12,), UNIT, True, "mutants_change"),
                            Case((13,), UNIT, True, "mutants_change"), Case((14,), UNIT, True, "mutants_change"),
                            Case((44,), UNIT, True, "mutants_change"), Case((48,), UNIT, True, "mutants_lister"),
+                           Case((50,), UNIT, True, "mutants_quota"),
                            Case((49,), UNIT, True, "mutants_lister"), Case((45,), UNIT, True, "mutants_lister"))),
     "groups": Part("services/multicast/group/mutant.h", 8,
                    untried={number: "unit tests find it, worlds hardly ever" for number in (3, 4)}),

@@ -11,6 +11,7 @@
 #include "services/store/entry/operate.h"
 #include "services/store/lead.h"
 #include "services/store/making.h"
+#include "services/store/quota.h"
 #include "services/store/warden.h"
 
 #include <errno.h>
@@ -36,6 +37,7 @@ const cw_command store_commands[] = {
      "A page of names that begin so, in order, and behind them a row that says whether there are more."},
     {"watch", "NAME [prefix=1] [cursor=HEX] [job=N] [form=base64] [wait_ms=N]",
      "Waits for changes of a name, or of all that begin so; and behind them a row with the cursor for the next call."},
+    {"usage", "", "What each job holds at this server, of how much; then all of it."},
     {"status", "", "The store as this server knows it."},
     {"explain", "KEY [job=N]", "Which shard a name is in, and who its members are."},
     {NULL, NULL, NULL},
@@ -74,6 +76,17 @@ static void tell_disk(const struct store *s, cw_request *r)
     }
 }
 
+/* Jobs that may take nothing more. */
+static unsigned jobs_at_quota(const struct store *s)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < s->tally.count; i++) {
+        const struct store_used *u = &s->tally.used[i], most = store_quota_of(s, u->job);
+        n += u->bytes >= most.bytes || u->names >= most.names;
+    }
+    return n;
+}
+
 static int status(struct store *s, cw_request *r)
 {
     unsigned leading = 0, trying = 0, lagging = 0, lost = 0, member_of = 0;
@@ -101,6 +114,8 @@ static int status(struct store *s, cw_request *r)
     cw_request_int(r, "filling", warden.filling);
     cw_request_int(r, "bytes_to_go", (int64_t)warden.to_go);
     cw_request_int(r, "copies_missing", (int64_t)warden.copies_missing);
+    cw_request_int(r, "jobs", s->tally.count);
+    cw_request_int(r, "jobs_at_quota", jobs_at_quota(s));
     cw_request_int(r, "registers", (int64_t)s->registers);
     cw_request_int(r, "bytes", (int64_t)s->bytes);
     cw_request_int(r, "bytes_max", (int64_t)s->limits.bytes_max);
@@ -109,6 +124,32 @@ static int status(struct store *s, cw_request *r)
     for (unsigned i = 0; i < STORE_COUNTS; i++) {
         cw_request_int(r, store_count_names[i].name, (int64_t)s->count[i]);
     }
+    return 0;
+}
+
+static void tell_used(cw_request *r, const char *what, const char *most_name, uint64_t used, uint64_t most)
+{
+    cw_request_int(r, what, (int64_t)used);
+    if (most != UINT64_MAX) {
+        cw_request_int(r, most_name, (int64_t)most);
+    }
+}
+
+static int usage(struct store *s, cw_request *r)
+{
+    struct store_used all = {.job = 0};
+    for (unsigned i = 0; i < s->tally.count; i++) {
+        const struct store_used *u = &s->tally.used[i], most = store_quota_of(s, u->job);
+        cw_request_int(r, "job", u->job);
+        tell_used(r, "bytes", "bytes_max", u->bytes, most.bytes);
+        tell_used(r, "names", "names_max", u->names, most.names);
+        cw_request_row(r);
+        all.bytes += u->bytes;
+        all.names += u->names;
+    }
+    cw_request_int(r, "jobs", s->tally.count);
+    cw_request_int(r, "bytes", (int64_t)all.bytes);
+    cw_request_int(r, "names", (int64_t)all.names);
     return 0;
 }
 
@@ -190,10 +231,14 @@ int store_command(struct store *s, cw_request *r, int argc, const char *const *a
     if (strcmp(word, "explain") == 0) {
         return explain(s, r, argc, argv);
     }
+    if (strcmp(word, "usage") == 0 && argc == 1) {
+        return usage(s, r);
+    }
     if (strcmp(word, "status") == 0 && argc == 1) {
         return status(s, r);
     }
-    return refuse_request(
-        r, "there are: create, get, head, put, cas, insert, delete, stage, list, watch, status, explain; not '%.60s'",
-        word);
+    return refuse_request(r,
+                          "there are: create, get, head, put, cas, insert, delete, stage, list, watch, usage, status, "
+                          "explain; not '%.60s'",
+                          word);
 }

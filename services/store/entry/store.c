@@ -11,6 +11,7 @@
 #include "services/store/entry/member.h"
 #include "services/store/genesis.h"
 #include "services/store/lead.h"
+#include "services/store/quota.h"
 #include "services/store/warden.h"
 
 #include <errno.h>
@@ -157,9 +158,11 @@ static int on_open(cw_svc *svc, void *state)
     metrics_counters(svc, store_count_names, STORE_COUNTS, s->counter);
     metrics_histograms(svc, store_time_names, STORE_TIMES, s->took);
     int rc = store_letters_open(s);
+    rc = rc < 0 ? rc : store_quota_read(s, cw_option(svc, "quotas"));
     rc = rc < 0 ? rc : store_durable_open(s);
     if (rc < 0) {
         store_letters_close(s);
+        store_quota_close(s);
     }
     return rc;
 }
@@ -171,8 +174,10 @@ static void on_close(cw_svc *svc, void *state)
     s->closing = true;
     store_letters_close(s);
     upload_close(&s->uploads);
+    store_quota_close(s);
     store_asker_close(s);
     store_genesis_close(s);
+    store_tally_close(&s->tally);
     store_durable_close(s);
 }
 

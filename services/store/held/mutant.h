@@ -36,6 +36,7 @@ enum store_mutant {
     STORE_MUTANT_OLD_DEADLINE = 47,    /* rule 35: a value that is put over one with a ttl goes when that would have */
     STORE_MUTANT_WATCH_AHEAD = 48,     /* rule 36: a watcher is told that it is behind writes that are under way */
     STORE_MUTANT_WATCH_GAP = 49,       /* rule 36: what a watcher was told by another leader counts */
+    STORE_MUTANT_QUOTA_LATE = 50,      /* rule 37: a job's quota is looked at when the write has begun */
 };
 
 #ifdef CW_MUTANTS

@@ -67,6 +67,16 @@ static void add(struct store_table *t, struct store_bucket *b, const struct stor
     struct siphash_tag h = hash_register(t, r);
     set_sum(&b->sum, whole(b->sum.word) + whole(h.word));
     t->bytes += store_register_bytes(r);
+    if (t->tally != NULL && !r->deleted) {
+        store_tally_add(t->tally, r->job, (uint64_t)r->name_length + r->value_length);
+    }
+}
+
+static void take_from_tally(struct store_table *t, const struct store_register *r)
+{
+    if (t->tally != NULL && !r->deleted) {
+        store_tally_take(t->tally, r->job, (uint64_t)r->name_length + r->value_length);
+    }
 }
 
 static void subtract(struct store_table *t, struct store_bucket *b, const struct store_register *r)
@@ -74,6 +84,7 @@ static void subtract(struct store_table *t, struct store_bucket *b, const struct
     struct siphash_tag h = hash_register(t, r);
     set_sum(&b->sum, whole(b->sum.word) - whole(h.word));
     t->bytes -= store_register_bytes(r);
+    take_from_tally(t, r);
 }
 
 struct store_sum store_table_sum(const struct store_table *t, unsigned bucket)
@@ -106,6 +117,7 @@ void store_table_close(struct store_table *t)
         struct store_register *r = t->bucket[i].first;
         while (r != NULL) {
             struct store_register *next = r->next;
+            take_from_tally(t, r);
             free(r);
             r = next;
         }

@@ -13,6 +13,7 @@
 #include "base/siphash.h"
 #include "cubeway/store.h"
 #include "services/store/held/ballot.h"
+#include "services/store/held/tally.h"
 
 enum { STORE_BUCKETS = 256, STORE_OPS = 6 };
 
@@ -67,6 +68,7 @@ struct store_table {
     struct siphash_key key;
     struct store_bucket *bucket; /* NULL: there are no registers */
     size_t registers, bytes;     /* bytes of memory of the registers */
+    struct store_tally *tally;   /* by job; NULL: nobody wants to know. The owner's to set */
 };
 
 /* A register of that name, otherwise zero; room for both. NULL: no memory. Freed with free(). */

@@ -77,7 +77,8 @@ def peer_load(lab, peers, address, port, op, at_once, ms, size):
         raise RuntimeError(f"mc_load {op}: {done.stderr}")
     result = dict(zip(FIELDS, map(float, done.stdout.split())))
     spent = sum(cpu_ns(peer.pid) for peer in peers) - before
-    result["cpu"] = spent / 1e3 / max(result["rate"] * ms / 1e3 + 1000, 1)
+    stored = LARGE_NAMES if size == LARGE else 1000
+    result["cpu"] = spent / 1e3 / max(result["rate"] * ms / 1e3 + stored, 1)
     return result
 
 
@@ -164,7 +165,7 @@ def durable():
 
 
 def large():
-    ms = smoke(500, 3000)
+    ms = smoke(500, 2000)
     with store_lab("disk") as lab, tempfile.TemporaryDirectory(dir=os.path.dirname(lab.folder)) as folder:
         network = Network(lab, (3, 1, 1))
         peers = [("redis", redis(lab, network, folder, True), REDIS_PORT, {"put": "redis:set"})]

@@ -69,7 +69,12 @@ class Store(lab_kit.Case):
         self.assertIsNotNone(put("0,0,0", "name0", "after"))
         self.assertEqual(get("1,2,0", "name0"), "after")
         # One whose disk comes back empty is another life, and is filled anew by the leaders of its shards.
+        held = status_of("1,1,1")["registers"]
+        self.assertGreater(held, 0)
         run("fail", "1,1,1")
+        others = [server for server in servers if server != "1,1,1"]
+        until("each of its registers is short of a copy, and no other",
+              lambda: sum(status_of(server)["copies_missing"] for server in others) == held)
         self.empty_folder("1,1,1")
         run("restore", "1,1,1", "--wait")
         until("the empty one is a member of all its shards again", lambda: status_of("1,1,1")["member_of"] == 144)

@@ -367,6 +367,11 @@ static int talker_open(cw_svc *s, void *state)
     struct store *store = cw_state(t->store);
     const struct store_talker_plan *plan = &store_talker_plan;
     store->limits.hand_max = plan->hand_max;
+    store->quota = plan->quota > 0 && store->quota == NULL ? malloc(sizeof *store->quota) : store->quota;
+    if (plan->quota > 0 && store->quota != NULL) {
+        *store->quota = (struct store_used){STORE_TALKER_JOB, plan->quota, UINT64_MAX};
+        store->quotas = 1;
+    }
     store->limits.attempt = plan->attempt;
     store->limits.tick = plan->tick;
     store->limits.patience = plan->patience;

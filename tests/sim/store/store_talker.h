@@ -43,8 +43,9 @@ struct store_talker_plan {
     unsigned value_most;
     unsigned longs; /* one of so many puts fits no packet; 0: none is */
     size_t hand_max;
-    bool tagged;   /* all names are in one shard, and every server watches them */
-    unsigned ttls; /* one of so many puts has a ttl; 0: none has */
+    uint64_t quota; /* bytes that the talkers' job may hold at a server; 0: as many as it likes */
+    bool tagged;    /* all names are in one shard, and every server watches them */
+    unsigned ttls;  /* one of so many puts has a ttl; 0: none has */
     cw_span ttl_most;
     unsigned lists; /* one of so many questions lists names; 0: none does */
     cw_span attempt, tick, patience, slow, hearing, settle, away, timeout; /* of the stores */

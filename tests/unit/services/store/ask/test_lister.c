@@ -7,6 +7,7 @@
 #include "suite.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -274,6 +275,71 @@ START_TEST(a_write_under_way_is_no_change_yet)
 }
 END_TEST
 
+/* Of two writes the later one is over first: who watches it is told when the earlier one is over, and not before. */
+START_TEST(a_slow_write_wakes_who_watches_another_name)
+{
+    static struct fake_result slow, quick;
+    struct fake_net *net = store_town_open(3);
+    cw_server member[STORE_COPIES_MOST];
+    char tag[] = "{a}", a[40], b[40];
+    do {
+        tag[1]++;
+        store_town_members(net, tag, member);
+    } while (member[1] == 0 || member[2] == 0); /* the watcher's own server hears what comes */
+    snprintf(a, sizeof a, "put %sa one", tag);
+    snprintf(b, sizeof b, "put %sb one", tag);
+    store_town_must(net, member[0], a, CW_STORE_OK);
+    store_town_must(net, member[0], b, CW_STORE_OK);
+    snprintf(b, sizeof b, "%sb", tag);
+    memset(&heard, 0, sizeof heard);
+    watch(net, b, false);
+    fake_net_run(net, CW_SEC(1));
+    watch(net, b, false);
+    fake_net_run(net, CW_MS(50)); /* it waits at the leader */
+    ck_assert_uint_eq(heard.times, 0);
+    store_town_hush(member[1], true);
+    store_town_hush(member[2], true);
+    fake_command(net->server[member[0]], a, &slow);
+    fake_net_run(net, CW_MS(1));
+    store_town_hush(member[1], false);
+    store_town_hush(member[2], false);
+    snprintf(b, sizeof b, "put %sb two", tag);
+    fake_command(net->server[member[0]], b, &quick);
+    fake_net_run(net, CW_MS(2));
+    ck_assert(quick.done && !slow.done);
+    ck_assert_uint_eq(heard.times, 0); /* a cursor behind the slow one would claim that it is told */
+    fake_net_run(net, CW_MS(60));
+    ck_assert(slow.done);
+    ck_assert_uint_eq(heard.times, 1);
+    ck_assert_uint_eq(heard.count, 1);
+    ck_assert_uint_eq(heard.version, (uint64_t)fake_int(&quick, 0, "version"));
+    store_town_close(net);
+}
+END_TEST
+
+/* A question or an answer of a watch may get lost: it is asked again, with the cursor that it had. */
+START_TEST(a_lost_packet_of_a_watch_loses_no_change)
+{
+    char line[40];
+    struct fake_net *net = store_town_open(3);
+    memset(&heard, 0, sizeof heard);
+    net->lose = 4;
+    for (unsigned i = 0; i < 8; i++) {
+        snprintf(line, sizeof line, "put a v%u", i);
+        int64_t version = store_town_must(net, 3, line, CW_STORE_OK);
+        watch(net, "a", false);
+        for (unsigned ms = 0; ms < 10000 && heard.times == 0; ms++) {
+            fake_net_run(net, CW_MS(1));
+        }
+        ck_assert_uint_eq(heard.times, 1);
+        ck_assert_uint_eq(heard.version, (uint64_t)version);
+    }
+    ck_assert_uint_gt(store_town_of(net, 0)->count[STORE_COUNT_ATTEMPTS], 8); /* some were lost */
+    net->lose = 0;
+    store_town_close(net);
+}
+END_TEST
+
 /* Of a member that says what was not asked for nothing is told, and nothing of it is read where there is nothing. */
 START_TEST(members_that_lie)
 {
@@ -349,5 +415,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(a_write_under_way_is_no_change_yet),
     SUITE_TEST(members_that_lie),
     SUITE_TEST(so_many_watches_and_no_more),
+    SUITE_TEST(a_slow_write_wakes_who_watches_another_name),
+    SUITE_TEST(a_lost_packet_of_a_watch_loses_no_change),
 };
 SUITE_MAIN("store lister", tests)

@@ -10,6 +10,7 @@
 enum {
     CALL_ROOM = 160,        /* bytes of headers and extensions that the runtime may put beside a call's payload */
     SPAN_NS_OF_BYTE = 2000, /* half a megabyte a second: a busy link of 20 Mb/s, or a slow disk */
+    HAND_NS_OF_BYTE = 50,   /* 20 MB a second, by which disks get rid of what is in hand before all else */
 };
 
 /* ---- Parcels ----------------------------------------------------------------------------------------------------- */
@@ -67,7 +68,9 @@ bool store_carry_is_full(const struct store *s, enum store_hand hand, size_t byt
 
 cw_span store_carry_span(const struct store *s, size_t size)
 {
-    return CW_NS(store_carry_fits(s, size) ? 0 : (int64_t)size * SPAN_NS_OF_BYTE);
+    size_t in_hand = s->hand[STORE_HAND_ASKS] + s->hand[STORE_HAND_ITEMS];
+    return CW_NS((store_carry_fits(s, size) ? 0 : (int64_t)size * SPAN_NS_OF_BYTE) +
+                 (int64_t)in_hand * HAND_NS_OF_BYTE);
 }
 
 /* ---- Answers ----------------------------------------------------------------------------------------------------- */

@@ -52,7 +52,7 @@ bool store_carry_fits(const struct store *s, size_t size);
 bool store_carry_fits_item(const struct store *s, const struct store_register *r);
 /* Is the hand full, so that one more of those bytes has to wait? What is alone in it never does. */
 bool store_carry_is_full(const struct store *s, enum store_hand hand, size_t bytes);
-/* How much longer something of that size may take than what fits a packet. */
+/* How much longer something of that size may take than what fits a packet, at a server with nothing else in hand. */
 cw_span store_carry_span(const struct store *s, size_t size);
 
 /* Answers: bytes are copied. And with a parcel, which it takes. */

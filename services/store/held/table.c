@@ -11,10 +11,11 @@
 
 struct store_register *store_register_new(const struct store_name *name, size_t value_length)
 {
-    struct store_register *r = calloc(1, sizeof *r + name->length + value_length);
+    struct store_register *r = malloc(sizeof *r + name->length + value_length);
     if (r == NULL) {
         return NULL;
     }
+    memset(r, 0, sizeof *r); /* the value, which may be long, is written once */
     r->job = name->job;
     r->name_length = (uint16_t)name->length;
     r->value_length = (uint32_t)value_length;

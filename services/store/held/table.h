@@ -71,7 +71,7 @@ struct store_table {
     struct store_tally *tally;   /* by job; NULL: nobody wants to know. The owner's to set */
 };
 
-/* A register of that name, otherwise zero; room for both. NULL: no memory. Freed with free(). */
+/* A register of that name, otherwise zero but for its value; room for both. NULL: no memory. Freed with free(). */
 struct store_register *store_register_new(const struct store_name *name, size_t value_length);
 size_t store_register_bytes(const struct store_register *r);
 static inline struct store_name store_register_name(const struct store_register *r)

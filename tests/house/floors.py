@@ -18,6 +18,7 @@ STORE, STORE_DISK, STORE_HELD = "services/store", "services/store/disk", "servic
 STORE_ASK, STORE_ENTRY = "services/store/ask", "services/store/entry"
 CAST, GROUP, FILE = "services/multicast/cast", "services/multicast/group", "services/multicast/file"
 SCENARIO, CAPTURE, CONF, HOSTS = "scenario", "formats/capture", "formats/conf", "formats/hosts"
+TAR = "formats/tar"
 SEAL, JOBFILE = "formats/seal", "formats/jobfile"
 MESSAGE, COMMANDLINE = "formats/message", "formats/commandline"
 SIMULATOR, CWSIM, CTL, TESTBED, CWLAB = "simulator", "simulator/cwsim", "ctl", "testbed", "testbed/cwlab"
@@ -60,6 +61,7 @@ FOLDERS = (
     Folder(COMMANDLINE, 4, "commandline", (CONTRACTS, BASE, SETTING), False),
     Folder(CONF, 4, "conf", (CONTRACTS,), False),
     Folder(HOSTS, 4, "hosts", (CONTRACTS,), False),
+    Folder(TAR, 4, "tar", (CONTRACTS,), False),
     Folder(SEAL, 4, "seal", (CONTRACTS,), False),
     Folder(JOBFILE, 4, "jobfile", (BASE, NMU, CONF), False),
     Folder(MESSAGE, 4, "message", (CONTRACTS,), False),

@@ -33,6 +33,7 @@ static const struct arguments_option options[] = {
     {"expire", ARGUMENTS_SPAN, NULL, false, "TIME", "when the value goes by itself (never)"},
     {"r", ARGUMENTS_NUMBER, NULL, false, "N", "on how many servers each value is kept: 3 or 4 (3)"},
     {"if-version", ARGUMENTS_NUMBER, NULL, false, "N", "only if that is the version there (0: if there is no value)"},
+    {"if-absent", ARGUMENTS_FLAG, NULL, false, "", "leave what is there already"},
     {"prefix", ARGUMENTS_FLAG, NULL, false, "", "all names that begin with KEY"},
     {"after", ARGUMENTS_TEXT, NULL, false, "NAME", "only names behind this one"},
     {"most", ARGUMENTS_NUMBER, NULL, false, "N", "only the first N"},
@@ -138,6 +139,7 @@ const char *commands_option_help(const struct command *c, const struct arguments
         {"drops", "all", "show causes of which nothing was dropped, too"},
         {"wiring", "all", "show every cable of the torus, not only those of this server"},
         {"doctor", "all", "ask every server in view, and put together what they say"},
+        {"store export", "file", "the archive that is written (standard output)"},
         {"watch", "every", "draw it again every TIME (1s)"},
         {"events", "all", "show the events of every server in view, not only those of this daemon"},
     };

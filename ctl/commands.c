@@ -171,6 +171,20 @@ static const struct command table[] = {
      "told again. --most N: ends after so many. Exit codes as of store get.",
      "  cwctl store watch config\n  cwctl store watch '{user7}' --prefix --json", "job prefix most", 1, 1, NULL, NULL,
      NULL, run_store_watch},
+    {"store export", "[PREFIX]", "all values of the store, or those whose names begin so, as an archive that tar reads",
+     "Each value is a file of its name, and as get would tell it at some instant meanwhile; the whole is no picture of "
+     "one instant. Name, version and flags go along as extended attributes; when a value is to go by itself does not. "
+     "--file: the archive has that name when it is whole; without it, it goes to standard output. Exit codes as of "
+     "store get; 0 also when there are none.",
+     "  cwctl store export >all.tar\n  cwctl store export config/ --file config.tar && tar -tvf config.tar", "job file",
+     0, 1, NULL, NULL, NULL, run_store_export},
+    {"store import", "ARCHIVE | -", "put the files of a tar archive into the store",
+     "-: from standard input. What store export has written comes back under the same names, with new versions; of any "
+     "other archive each file is put under its path. --if-absent: names that have a value are left as they are, and "
+     "counted. It ends at the first value that cannot be put, and says how many are in; importing again puts all once "
+     "more. An archive that breaks off or is damaged is read up to there. Exit codes as of store put.",
+     "  cwctl store import all.tar --if-absent\n  tar -c config | cwctl store import -", "job if-absent", 1, 1, NULL,
+     NULL, NULL, run_store_import},
     {"store status", "", "the store as this server knows it",
      "MEMBER OF: so many shards have a copy here. LEADS: of these, this server serves so many. SHORT: of those that it "
      "leads, so many have a member that has missed writes. LOST: members of its shards that it has found to have "

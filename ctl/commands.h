@@ -8,6 +8,7 @@
 
 #include "ctl/ask/call.h"
 #include "ctl/jobs/jobs.h"
+#include "ctl/store/store.h"
 
 /* All of them, in the order of help. */
 const struct command *commands_table(size_t *count);
@@ -55,17 +56,6 @@ int run_kv_delete(struct call *call);
 int run_kv_flush(struct call *call);
 int run_kv_stats(struct call *call);
 int run_kv_hot(struct call *call);
-int run_store_create(struct call *call);
-int run_store_get(struct call *call);
-int run_store_watch(struct call *call);
-int run_store_list(struct call *call);
-int run_store_head(struct call *call);
-int run_store_put(struct call *call);
-int run_store_cas(struct call *call);
-int run_store_insert(struct call *call);
-int run_store_delete(struct call *call);
-int run_store_status(struct call *call);
-int run_store_explain(struct call *call);
 int run_tunnel_status(struct call *call);
 int run_tunnel_flows(struct call *call);
 int run_tunnel_explain(struct call *call);

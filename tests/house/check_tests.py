@@ -31,6 +31,7 @@ COMMANDS = {
     "daemon/commands": (re.compile(r"cmd_\w+"), "tests/net/ctl"),
     "ctl": (re.compile(r"cmd_\w+"), "tests/net/ctl"),
     "ctl/jobs": (re.compile(r"cmd_\w+"), "tests/net/ctl"),
+    "ctl/store": (re.compile(r"cmd_\w+"), "tests/net/ctl"),
     "testbed/cwlab": (re.compile(r"cmd_\w+|main"), "tests/net/lab"),
 }
 

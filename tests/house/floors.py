@@ -23,7 +23,7 @@ SEAL, JOBFILE = "formats/seal", "formats/jobfile"
 MESSAGE, COMMANDLINE = "formats/message", "formats/commandline"
 SIMULATOR, CWSIM, CTL, TESTBED, CWLAB = "simulator", "simulator/cwsim", "ctl", "testbed", "testbed/cwlab"
 OUTCOME = "testbed/cwlab/outcome"
-ASK, DIAGNOSIS, CTL_JOBS, WATCH = "ctl/ask", "ctl/diagnosis", "ctl/jobs", "ctl/watch"
+ASK, DIAGNOSIS, CTL_JOBS, CTL_STORE, WATCH = "ctl/ask", "ctl/diagnosis", "ctl/jobs", "ctl/store", "ctl/watch"
 DAEMON, CONFIG, CONTROL, HOST = "daemon", "daemon/config", "daemon/control", "daemon/host"
 MACHINE, DAEMON_FILES = "daemon/machine", "daemon/files"
 DOCTOR, DAEMON_COMMANDS, LISTENERS = "daemon/doctor", "daemon/commands", "daemon/listeners"
@@ -127,9 +127,11 @@ FOLDERS = (
     Folder(WATCH, 5, WATCH, (CONTRACTS, KEYSPACE, BASE, COMMANDLINE, MESSAGE), False),
     Folder(ASK, 5, ASK, (CONTRACTS, BASE, COMMANDLINE, MESSAGE), False),
     Folder(DIAGNOSIS, 5, DIAGNOSIS, (CONTRACTS, BASE, ASK), False),
+    Folder(CTL_STORE, 5, CTL_STORE, (CONTRACTS, BASE, ASK, TAR), False),
     Folder(CTL_JOBS, 5, CTL_JOBS, (CONTRACTS, BASE, ASK, COMMANDLINE, SEAL, JOBFILE), False),
     Folder(CTL, 5, CTL,
-           (CONTRACTS, BASE, SETTING, ASK, DIAGNOSIS, CTL_JOBS, WATCH, CAPTURE, CONF, COMMANDLINE, HOSTS), False),
+           (CONTRACTS, BASE, SETTING, ASK, DIAGNOSIS, CTL_JOBS, CTL_STORE, WATCH, CAPTURE, CONF, COMMANDLINE, HOSTS),
+           False),
     Folder(TESTBED, 5, TESTBED,
            (*GROUND, LINKSTATE, NMU, SEAL, JOBFILE, MESSAGE, BENCH, SERVICE_LIST, SCENARIO), False),
     Folder(OUTCOME, 5, OUTCOME, (CONTRACTS, BASE, COMMANDLINE, MESSAGE, SCENARIO, TESTBED), False),

@@ -24,8 +24,8 @@ function(later_daemon name)
   list(TRANSFORM ARG_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/)
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} BEFORE PRIVATE ${ARG_INCLUDES})
-  target_link_libraries(${name} PRIVATE cw_daemon_listeners cw_daemon_commands cw_daemon_doctor cw_daemon_host
-    cw_commandline)
+  target_link_libraries(${name} PRIVATE cw_daemon_start cw_daemon_listeners cw_daemon_commands cw_daemon_doctor
+    cw_daemon_host cw_commandline)
 endfunction()
 later_daemon(cubewayd_later INCLUDES ${next}/release SOURCES ${name_release})
 later_daemon(cubewayd_wire INCLUDES ${next}/release ${next}/wire SOURCES ${name_release} ${name_wire})

@@ -19,7 +19,7 @@ enum { WAIT_MOST_MS = 3600000 };
 
 struct wishes {
     cw_job job;
-    bool base64, conditional;
+    bool base64, key_base64, conditional;
     uint64_t version;
     uint32_t flags;
     cw_span wait, ttl;
@@ -43,6 +43,10 @@ static int read_wish(struct wishes *w, cw_request *r, const char *word, bool put
     size_t count = puts ? 6 : writes ? 3 : 2;
     if (strcmp(word, "form=base64") == 0) {
         w->base64 = true;
+        return 0;
+    }
+    if (strcmp(word, "key=base64") == 0) {
+        w->key_base64 = true;
         return 0;
     }
     if (words_options(1, &word, all, count) == 0) {
@@ -223,19 +227,40 @@ static const struct form {
     {"cas", CW_STORE_PUT, 3, 2, 3}, {"insert", CW_STORE_PUT, 2, 0, 2}, {"delete", CW_STORE_DELETE, 1, 0, 0},
 };
 
+/* The name that the word stands for. In base64 it is any bytes, for which there is room in `bytes`. */
+static int read_name(cw_request *r, cw_store_request *q, const char *word, bool base64,
+                     uint8_t bytes[static CW_STORE_NAME_MAX + 4])
+{
+    if (!base64) {
+        q->name = word;
+        q->name_length = strlen(word);
+        return store_operate_name(r, word);
+    }
+    int length = strlen(word) < 4 * CW_STORE_NAME_MAX / 3 + 4 ? base64_decode(word, bytes, CW_STORE_NAME_MAX + 3) : -1;
+    if (length < 1 || length > CW_STORE_NAME_MAX) {
+        return refuse_request(r, "with key=base64 a name is 1 to %d bytes in base64: '%.60s'", CW_STORE_NAME_MAX, word);
+    }
+    bytes[length] = '\0'; /* so that a refusal can show it */
+    q->name = (const char *)bytes;
+    q->name_length = (size_t)length;
+    return 0;
+}
+
 static int operate(struct store *s, cw_request *r, const struct form *f, int argc, const char *const *argv)
 {
     struct wishes w = {.job = STORE_JOB};
-    cw_store_request q = {.op = f->op, .name = argc > 1 ? argv[1] : NULL};
+    uint8_t name[CW_STORE_NAME_MAX + 4];
+    cw_store_request q = {.op = f->op};
     bool puts = f->op == CW_STORE_PUT, writes = puts || f->op == CW_STORE_DELETE;
     if (argc <= f->needs) {
         return refuse_request(r, "%s takes %s%s%s behind it", f->word, "a name", f->version > 0 ? ", a version" : "",
                               f->value > 0 ? " and a value" : "");
     }
-    int rc = store_operate_name(r, argv[1]);
+    int rc = 0;
     for (int i = f->needs + 1; i < argc && rc == 0; i++) {
         rc = read_wish(&w, r, argv[i], puts, writes);
     }
+    rc = rc < 0 ? rc : read_name(r, &q, argv[1], w.key_base64, name);
     if (rc < 0) {
         return rc;
     }
@@ -243,7 +268,6 @@ static int operate(struct store *s, cw_request *r, const struct form *f, int arg
         return refuse_request(r, "a version is a whole number, as get and put tell it: '%.60s'", argv[f->version]);
     }
     w.conditional = w.conditional || f->version > 0 || strcmp(f->word, "insert") == 0;
-    q.name_length = strlen(argv[1]);
     return f->value > 0 ? run_put(s, r, &q, argv[f->value], &w) : run(s, r, &q, &w);
 }
 

@@ -44,6 +44,8 @@ store cas a 1 2
 store insert a 3
 store list
 store watch a --most 1
+store export --file %F/store.tar
+store import %F/store.tar --if-absent
 store delete a
 store status
 store explain a

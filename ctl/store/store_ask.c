@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/store/store_ask.h"
+
+#include "base/base64.h"
+#include "ctl/ask/job_number.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+enum {
+    PIECE = 30 * 1024, /* of a value, in one request */
+    WORD = 128,
+};
+
+/* ---- Asking ------------------------------------------------------------------------------------------------------ */
+
+struct request_draft *store_request(const struct call *call, const char *command, const char *key)
+{
+    struct request_draft *r = request_draft_open("service", call->server);
+    request_draft_word(r, "store");
+    request_draft_word(r, command);
+    if (key != NULL) {
+        request_draft_word(r, key);
+    }
+    return r;
+}
+
+void store_option(const struct call *call, struct request_draft *r, const char *option, const char *name)
+{
+    const struct arguments_given *given = call_given(call, option);
+    char text[WORD];
+    if (given != NULL && given->option->kind == ARGUMENTS_TEXT) {
+        snprintf(text, sizeof text, "%s=%.80s", name, given->text);
+        request_draft_word(r, text);
+    } else if (given != NULL) {
+        snprintf(text, sizeof text, "%s=%" PRId64, name, given->number);
+        request_draft_word(r, text);
+    }
+}
+
+int store_ask(const struct call *call, struct request_draft *r, struct rows *rows)
+{
+    int code = EXIT_FINE;
+    int rc = call_ask(call, r, call_patience(call), rows_add, rows, &code);
+    request_draft_close(r);
+    return rc < 0 ? code : EXIT_FINE;
+}
+
+/* By cw_store_status, which the answer says in words, too. Of `expected` nothing is said. */
+static int code_of(const struct call *call, const struct message *row, const char *key, int expected)
+{
+    static const int codes[] = {EXIT_FINE,   EXIT_NONE,    EXIT_OTHER, EXIT_NO,      EXIT_NO,      EXIT_NO,
+                                EXIT_NOBODY, EXIT_TIMEOUT, EXIT_NO,    EXIT_TIMEOUT, EXIT_UNKNOWN, EXIT_NO};
+    int64_t status = message_get_integer(row, "code", -1);
+    int code = status >= 0 && status < (int64_t)(sizeof codes / sizeof *codes) ? codes[status] : EXIT_NO;
+    if (code == EXIT_FINE || code == expected) {
+        return code;
+    }
+    fprintf(call->errors, "cwctl: '%s': %s", key, message_get_text(row, "status", "no result"));
+    int64_t version = message_get_integer(row, "version", 0);
+    if (code == EXIT_OTHER && version != 0) {
+        fprintf(call->errors, ": %" PRId64, version);
+    } else if (code == EXIT_OTHER) {
+        fprintf(call->errors, ": there is no value");
+    }
+    fputc('\n', call->errors);
+    return code;
+}
+
+int store_try(const struct call *call, struct request_draft *r, const char *key, int expected, struct rows *rows)
+{
+    job_number_word(call, r);
+    int code = store_ask(call, r, rows);
+    return code == EXIT_FINE && rows->count > 0 ? code_of(call, rows->row[rows->count - 1], key, expected) : code;
+}
+
+int store_operate(const struct call *call, struct request_draft *r, const char *key, struct rows *rows)
+{
+    return store_try(call, r, key, EXIT_FINE, rows);
+}
+
+/* ---- Names ------------------------------------------------------------------------------------------------------- */
+
+void store_name_row(struct message *row)
+{
+    const char *text = message_get_text(row, "base64", "");
+    uint8_t bytes[CW_STORE_NAME_MAX + 3];
+    char name[4 * CW_STORE_NAME_MAX + 1] = "";
+    int length = base64_decode(text, bytes, sizeof bytes);
+    size_t at = 0;
+    for (int i = 0; i < length && i < CW_STORE_NAME_MAX; i++) {
+        bool plain = bytes[i] >= ' ' && bytes[i] <= '~' && bytes[i] != '\\';
+        at += (size_t)snprintf(name + at, sizeof name - at, plain ? "%c" : "\\x%02x", bytes[i]);
+    }
+    message_text(row, "name", name);
+}
+
+int store_page(const struct call *call, const char *prefix, char after[static STORE_CURSOR], int64_t limit,
+               struct rows *rows, bool *more)
+{
+    char text[STORE_CURSOR + 8];
+    struct rows page = {NULL, 0, 0};
+    struct request_draft *r = store_request(call, "list", prefix);
+    request_draft_word(r, "form=base64");
+    if (after[0] != '\0') {
+        snprintf(text, sizeof text, "after=%s", after);
+        request_draft_word(r, text);
+    }
+    snprintf(text, sizeof text, "limit=%" PRId64, limit);
+    request_draft_word(r, text);
+    int code = store_operate(call, r, prefix, &page);
+    *more = false;
+    if (page.count > 0) {
+        *more = message_get_integer(page.row[page.count - 1], "more", 0) != 0;
+        message_close(page.row[--page.count]);
+    }
+    for (size_t i = 0; i < page.count; i++) {
+        store_name_row(page.row[i]);
+        snprintf(after, STORE_CURSOR, "%s", message_get_text(page.row[i], "base64", ""));
+        rows_add(rows, page.row[i]);
+    }
+    *more = *more && page.count > 0;
+    free(page.row);
+    return code;
+}
+
+/* ---- Values ------------------------------------------------------------------------------------------------------ */
+
+static void word_base64(struct request_draft *r, const uint8_t *bytes, size_t length)
+{
+    char text[PIECE / 3 * 4 + 8];
+    base64_encode(bytes, length, text);
+    request_draft_word(r, text);
+}
+
+/* Brings a value that is too long for one request, in pieces, under a number that is drawn. */
+static int bring(const struct call *call, const uint8_t *bytes, size_t length, uint64_t *id)
+{
+    char number[WORD];
+    int code = EXIT_FINE;
+    do {
+        if (getrandom(id, sizeof *id, 0) != (ssize_t)sizeof *id) {
+            return EXIT_NO;
+        }
+        *id >>= 1; /* it is written as a number with a sign */
+    } while (*id == 0);
+    snprintf(number, sizeof number, "%" PRIu64, *id);
+    for (size_t at = 0; at < length && code == EXIT_FINE; at += PIECE) {
+        struct rows rows = {NULL, 0, 0};
+        struct request_draft *r = store_request(call, "stage", number);
+        word_base64(r, bytes + at, length - at < PIECE ? length - at : PIECE);
+        code = store_ask(call, r, &rows);
+        rows_clear(&rows);
+    }
+    return code;
+}
+
+int store_value(const struct call *call, struct request_draft *r, const uint8_t *bytes, size_t length)
+{
+    char word[WORD];
+    uint64_t id = 0;
+    if (length <= PIECE) {
+        word_base64(r, bytes, length);
+        request_draft_word(r, "form=base64");
+        return EXIT_FINE;
+    }
+    int code = bring(call, bytes, length, &id);
+    snprintf(word, sizeof word, "stage=%" PRIu64, id);
+    request_draft_word(r, "");
+    request_draft_word(r, word);
+    return code;
+}

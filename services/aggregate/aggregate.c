@@ -190,6 +190,7 @@ static int report_totals(struct aggregate *a, cw_request *r)
     cw_request_int(r, "sorted_feeds", sorted.feeds);
     cw_request_int(r, "sorted_moved_bytes", (int64_t)sorted.moved);
     cw_request_int(r, "sorted_kept_bytes", (int64_t)sorted.kept);
+    cw_request_int(r, "sorted_read_bytes", (int64_t)sorted.read);
     cw_request_int(r, "questions", query_under_way(a->query));
     return 0;
 }

@@ -404,6 +404,7 @@ void stream_look(const struct stream *st, struct stream_overview *out)
     out->feeds = st->feed_count;
     out->moved = st->counted[STREAM_COUNT_BYTES];
     out->kept = st->counted[STREAM_COUNT_KEPT];
+    out->read = st->counted[STREAM_COUNT_READ];
     for (const struct list_node *n = list_first(&st->collectors); n != NULL; n = list_next(&st->collectors, n)) {
         out->collectors++;
     }

@@ -57,8 +57,8 @@ void stream_status(const struct stream *st, cw_request *r, bool *first);
 /* What operators and tests see. */
 struct stream_overview {
     unsigned tasks, junctions, collectors, feeds;
-    uint64_t memory;      /* bytes of windows and results */
-    uint64_t moved, kept; /* sorted_bytes and sorted_kept_bytes */
+    uint64_t memory;            /* bytes of windows and results */
+    uint64_t moved, kept, read; /* sorted_bytes, sorted_kept_bytes and sorted_read_bytes */
 };
 void stream_look(const struct stream *st, struct stream_overview *out);
 

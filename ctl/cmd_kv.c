@@ -56,6 +56,17 @@ static int code_of(const struct call *call, const struct message *row, const cha
     return code;
 }
 
+/* The same for the values of the job that --job names. */
+static int ask_of_job(const struct call *call, struct request_draft *r, struct rows *rows)
+{
+    int code = job_number_word(call, r);
+    if (code == EXIT_FINE) {
+        return ask(call, r, rows);
+    }
+    request_draft_close(r);
+    return code;
+}
+
 static int show(const struct call *call, struct rows *rows, int code)
 {
     for (size_t i = 0; code == EXIT_FINE && call->arguments->json && i < rows->count; i++) {
@@ -74,8 +85,7 @@ int run_kv_get(struct call *call)
     struct request_draft *r = request_of(call, "get");
     request_draft_word(r, key);
     request_draft_word(r, "form=base64");
-    job_number_word(call, r);
-    int code = ask(call, r, &rows);
+    int code = ask_of_job(call, r, &rows);
     if (code == EXIT_FINE && rows.count > 0) {
         code = code_of(call, rows.row[0], key);
     }
@@ -135,14 +145,13 @@ static int set(const struct call *call, const char *key, const uint8_t *bytes, s
         word_base64(r, bytes, length);
         request_draft_word(r, "form=base64");
     }
-    job_number_word(call, r);
     if (flags != NULL) {
         word_number(r, "flags=", flags->number);
     }
     if (expire != NULL) {
         word_number(r, "expire_us=", expire->number);
     }
-    code = ask(call, r, &rows);
+    code = ask_of_job(call, r, &rows);
     if (code == EXIT_FINE && rows.count > 0) {
         code = code_of(call, rows.row[0], key);
     }
@@ -180,8 +189,7 @@ int run_kv_delete(struct call *call)
     struct rows rows = {NULL, 0, 0};
     struct request_draft *r = request_of(call, "delete");
     request_draft_word(r, key);
-    job_number_word(call, r);
-    int code = ask(call, r, &rows);
+    int code = ask_of_job(call, r, &rows);
     if (code == EXIT_FINE && rows.count > 0) {
         code = code_of(call, rows.row[0], key);
     }
@@ -195,8 +203,7 @@ int run_kv_flush(struct call *call)
 {
     struct rows rows = {NULL, 0, 0};
     struct request_draft *r = request_of(call, "flush");
-    job_number_word(call, r);
-    int code = ask(call, r, &rows);
+    int code = ask_of_job(call, r, &rows);
     if (code == EXIT_FINE && rows.count > 0) {
         const char *status = message_get_text(rows.row[0], "status", "no result");
         int64_t missing = message_get_integer(rows.row[0], "missing", 0),

@@ -2,9 +2,10 @@
 #include "ctl/ask/job_number.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { TEXT = 96 };
+enum { TEXT = 96, DIGITS = 12 };
 
 /* Asks, and looks for the row whose field has that name. 0: there is none. Takes the request. */
 static int64_t find(const struct call *call, struct request_draft *request, const char *field, const char *name)
@@ -37,19 +38,24 @@ static int64_t number_of(const struct call *call, const char *name)
     return number;
 }
 
-void job_number_word(const struct call *call, struct request_draft *request)
+int job_number_word(const struct call *call, struct request_draft *request)
 {
     const struct arguments_given *job = call_given(call, "job");
     char text[TEXT];
     if (job == NULL) {
-        return;
+        return EXIT_FINE;
     }
-    bool named = strspn(job->text, "0123456789") != strlen(job->text);
-    int64_t number = named ? number_of(call, job->text) : 0;
-    if (number > 0) {
-        snprintf(text, sizeof text, "job=%" PRId64, number);
-    } else {
-        snprintf(text, sizeof text, "job=%.80s", job->text);
+    size_t length = strlen(job->text);
+    bool named = strspn(job->text, "0123456789") != length;
+    int64_t number = named ? number_of(call, job->text) : length <= DIGITS ? strtoll(job->text, NULL, 10) : 0;
+    if (number < 1 || number > UINT32_MAX) {
+        fprintf(call->errors,
+                named ? "cwctl: --job %.80s: no service and no job of that name is known here (cwctl job list)\n"
+                      : "cwctl: --job %.80s: a job is a whole number from 1 to 4294967295, or a name\n",
+                job->text);
+        return EXIT_USAGE;
     }
+    snprintf(text, sizeof text, "job=%" PRId64, number);
     request_draft_word(request, text);
+    return EXIT_FINE;
 }

@@ -9,9 +9,9 @@
 
 /*
  * Adds "job=N" to the request, if the call has --job: N is the number that it says, or that of the service or of the
- * job with that name, for which the daemon is asked. A name that it does not know is added as it is: the service
- * refuses it.
+ * job with that name, for which the daemon is asked. EXIT_FINE; or EXIT_USAGE after a line on errors: it is no number
+ * of a job, and no name that the daemon knows.
  */
-void job_number_word(const struct call *call, struct request_draft *request);
+CW_MUST_CHECK int job_number_word(const struct call *call, struct request_draft *request);
 
 #endif

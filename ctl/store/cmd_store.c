@@ -305,6 +305,10 @@ int run_store_explain(struct call *call)
         {NULL, NULL, TABLE_TEXT},
     };
     struct request_draft *r = store_request(call, "explain", call->arguments->word[2]);
-    job_number_word(call, r);
+    int code = job_number_word(call, r);
+    if (code != EXIT_FINE) {
+        request_draft_close(r);
+        return code;
+    }
     return run_table(call, r, columns);
 }

@@ -71,8 +71,12 @@ static int code_of(const struct call *call, const struct message *row, const cha
 
 int store_try(const struct call *call, struct request_draft *r, const char *key, int expected, struct rows *rows)
 {
-    job_number_word(call, r);
-    int code = store_ask(call, r, rows);
+    int code = job_number_word(call, r);
+    if (code != EXIT_FINE) {
+        request_draft_close(r);
+        return code;
+    }
+    code = store_ask(call, r, rows);
     return code == EXIT_FINE && rows->count > 0 ? code_of(call, rows->row[rows->count - 1], key, expected) : code;
 }
 

@@ -29,9 +29,11 @@ static const char *objection(struct host_server *s, bool force, bool *wait)
     }
     *wait = false;
     bool majority = view->members > t->servers / 2, after = view->members - 1 > t->servers / 2;
-    if (majority && !after && !force) {
-        return "without it the servers that are left are no majority, and caches of kvcache would stop; --force takes "
-               "it out all the same";
+    if (!after && !force) {
+        return majority ? "without it the servers that are left are no majority, and caches of kvcache would stop; "
+                          "--force takes it out all the same"
+                        : "the servers in view are no majority already, and without it some of them may reach nobody; "
+                          "--force takes it out all the same";
     }
     return NULL;
 }

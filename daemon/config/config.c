@@ -151,9 +151,28 @@ static void read_coordinate(struct reading *r, const struct conf_item *item)
     }
 }
 
+static const char *torus_nth(const void *context, size_t i)
+{
+    (void)context;
+    return i == 0 ? "coordinate" : config_torus_keys[i - 1].name;
+}
+
+/* A key of the section torus that is none. True: `coordinate` may be meant, so it is not said that it is missing. */
+static bool tell_torus(struct reading *r, const struct conf_item *item)
+{
+    size_t count = 1;
+    while (config_torus_keys[count - 1].name != NULL) {
+        count++;
+    }
+    const char *near = nearest_name(item->key, strlen(item->key), torus_nth, NULL, count);
+    reading_tell_unknown(r, item, "in this section", near);
+    return near != NULL && strcmp(near, "coordinate") == 0;
+}
+
 static void read_torus(struct reading *r, const struct conf_item *section)
 {
     const struct conf_item *coordinate = NULL;
+    bool meant = false;
     if (!reading_want_section(r, section, false)) {
         return;
     }
@@ -164,14 +183,16 @@ static void read_torus(struct reading *r, const struct conf_item *section)
         }
         unsigned before = r->mistakes;
         if (!reading_setting(r, config_torus_keys, i, r->config)) {
-            reading_unknown(r, i, config_torus_keys, "in this section");
+            meant = tell_torus(r, i) || meant;
         } else {
             reading_is_first(r, section, i);
         }
         r->report.dims |= r->mistakes > before;
     }
     if (coordinate == NULL) {
-        reading_tell(r, section->line, "torus.coordinate", "expected x,y,z of this server, auto or all");
+        if (!meant) {
+            reading_tell(r, section->line, "torus.coordinate", "expected x,y,z of this server, auto or all");
+        }
         r->config->misplaced = true;
     } else {
         read_coordinate(r, coordinate);

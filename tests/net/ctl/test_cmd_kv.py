@@ -84,7 +84,7 @@ class Kv(ctl_kit.Case):
         self.refused("kv set a", "one of them", code=2)
         self.refused("kv set a 1 --file x", "one of them", code=2)
         self.refused("kv set a --file /nonexistent", "/nonexistent", code=1)
-        self.refused("kv get a --job web", "job is a whole number", code=2)
+        self.refused("kv get a --job web", "no job of that name is known here", code=2)
         self.refused("kv get " + "k" * 251, "1 to 250 bytes", code=2)  # as its help says
         self.assertIn("2 the command line is wrong, or the key (1 to 250 bytes) is",
                       " ".join(self.cwctl("kv get --help").split()))

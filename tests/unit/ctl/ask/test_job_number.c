@@ -10,19 +10,20 @@
 #include <string.h>
 
 static struct fake_daemon d;
+static char said[512];
 
 #define DONE(id) "{\"id\":" #id ",\"done\":true,\"rc\":0}\n"
 static const char services[] = "{\"id\":1,\"row\":{\"service\":\"ping\",\"job\":1}}\n"
                                "{\"id\":1,\"row\":{\"service\":\"kvcache\",\"job\":6}}\n" DONE(1);
 static const char jobs[] = "{\"id\":2,\"row\":{\"job\":5001,\"name\":\"web\"}}\n" DONE(2);
 
-/* The request with --job name has that word; NULL: without --job. */
+/* The request with --job name has that word; NULL: without --job. "refused": it is refused. */
 static void expect(const char *name, const char *word)
 {
     static const struct arguments_option option = {"job", ARGUMENTS_TEXT, "job", false, "SERVICE", ""};
     struct arguments a = {.timeout = CW_SEC(5), .options = 1};
     const char *const says[] = {services, jobs, NULL};
-    struct call call = {.arguments = &a};
+    struct call call = {.arguments = &a, .errors = fmemopen(said, sizeof said, "w")};
     char why[CLIENT_WHY], *line;
     size_t length;
     struct request_draft *request = request_draft_open("service", NULL);
@@ -33,7 +34,14 @@ static void expect(const char *name, const char *word)
     }
     fake_daemon_start(&d, says, 1);
     ck_assert_int_eq(client_open(&call.client, d.path, why), 0);
-    job_number_word(&call, request);
+    int code = job_number_word(&call, request);
+    fclose(call.errors);
+    if (strcmp(word, "refused") == 0) {
+        ck_assert(code == EXIT_USAGE && strstr(said, name) != NULL);
+        word = "";
+    } else {
+        ck_assert_int_eq(code, EXIT_FINE);
+    }
     ck_assert_int_eq(request_draft_line(request, 9, &line, &length), 0);
     ck_assert_msg((strstr(line, "job=") != NULL) == (word[0] != '\0') && strstr(line, word) != NULL, "%s", line);
     free(line);
@@ -48,7 +56,9 @@ START_TEST(names_and_numbers)
     expect("5002", "\"job=5002\"");
     expect("kvcache", "\"job=6\"");
     expect("web", "\"job=5001\"");
-    expect("zork", "\"job=zork\"");
+    expect("zork", "refused");
+    expect("0", "refused");
+    expect("4294967296", "refused");
 }
 END_TEST
 

@@ -13,6 +13,8 @@ START_TEST(what_does_not_fit)
         {TORUS, NULL},
         {"torus { coordinate = '0,0,0' }", "c:1: torus.dims: expected the extent of the torus, as 3x3x3"},
         {"torus { coordinate = auto }", NULL},
+        {"torus { dims = 2x2x2; cordinate = auto }",
+         "c:1: torus.cordinate: no such key in this section; did you mean coordinate?"},
         {"torus { dims = 256x256x1; coordinate = '0,0,0' }",
          "c:1: torus.dims: this torus is wider than the hop limit of 64: dx/2 + dy/2 + dz/2 links"},
         {"torus { dims = 30x30x30; coordinate = all }", "c:1: torus.dims: at most 4096 servers run in one process"},

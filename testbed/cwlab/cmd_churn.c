@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/check.h"
 #include "base/prng.h"
 #include "testbed/cwlab/command.h"
 #include "testbed/cwlab/converge.h"
+#include "testbed/cwlab/explain.h"
+#include "testbed/cwlab/target.h"
+#include "testbed/peer.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -42,6 +48,42 @@ static void carry_out(struct churn *c)
     }
 }
 
+struct running {
+    const struct lab *lab;
+    bool *who;
+};
+
+/* A row of the keeper's status. */
+static void mark(void *context, const struct message *row)
+{
+    struct running *r = context;
+    if (strcmp(message_get_text(row, "state", ""), "running") == 0) {
+        (void)!target_mark(&r->lab->torus, message_get_text(row, "server", ""), r->who);
+    }
+}
+
+/* Waits until all servers that run know each other: how many do. Whoever was dead before is dead still. */
+static unsigned settle(const struct lab *lab, unsigned *running)
+{
+    bool *who = calloc(lab->torus.servers, sizeof *who);
+    struct running r = {lab, who};
+    char path[LAB_PATH], why[PEER_WHY];
+    struct peer p;
+    CHECK(who != NULL);
+    if (peer_open(&p, lab_path(lab, "keeper", ".sock", path)) == 0) {
+        (void)peer_ask(&p, peer_request("status", 0, NULL), CW_SEC(5), mark, &r, why);
+        peer_close(&p);
+    }
+    *running = 0;
+    for (cw_server s = 0; s < lab->torus.servers; s++) {
+        *running += who[s];
+    }
+    const struct converge_goal goal = {.who = who, .want = *running};
+    unsigned count = converge_wait(lab, &goal, cw_time_add(peer_clock(), CW_MS(20000)), NULL, NULL);
+    free(who);
+    return count;
+}
+
 static int run(const struct program_command *self, int argc, char **argv)
 {
     const char *name = NULL;
@@ -70,15 +112,20 @@ static int run(const struct program_command *self, int argc, char **argv)
     c.lab = &lab;
     c.until = cw_time_add(peer_clock(), lasts);
     carry_out(&c);
-    cw_time began = peer_clock(), most = cw_time_add(began, CW_MS(20000));
-    unsigned count = converge_wait(&lab, &(struct converge_goal){.want = lab.torus.servers}, most, NULL, NULL);
+    cw_time began = peer_clock();
+    unsigned running, count = settle(&lab, &running);
+    struct explain e;
+    if (running < lab.torus.servers && !json && explain_look(&e, &lab)) {
+        explain_tell(&e, &lab, stderr);
+    }
     struct report *r = report_open(NULL);
     report_integer(r, "kills", c.kills);
     report_integer(r, "refused", c.refused);
     report_integer(r, "servers", lab.torus.servers);
+    report_integer(r, "running", running);
     report_integer(r, "know_all", count);
     report_integer(r, "settled_ns", cw_time_since(peer_clock(), began).ns);
-    return program_print(self, r, json, count == lab.torus.servers && c.refused == 0 ? EXIT_FINE : EXIT_BROKEN);
+    return program_print(self, r, json, count == running && running > 0 && c.refused == 0 ? EXIT_FINE : EXIT_BROKEN);
 }
 
 const struct program_command command_churn = {
@@ -86,9 +133,9 @@ const struct program_command command_churn = {
     .name = "churn",
     .summary = "servers die and start again, one at a time, for a while",
     .words = "[options]",
-    .text =
-        "Servers are drawn from the seed; half of them die together with their watcher, half without it. In the\n"
-        "end all servers must know each other again. cwlab run does the same under load, and judges every delivery.",
+    .text = "Servers are drawn from the seed; half of them die together with their watcher, half without it. In the\n"
+            "end all servers that run must know each other again. cwlab run does the same under load, and judges every "
+            "delivery.",
     .example = "  cwlab churn --for 30s --every 500ms --down 200ms",
     .run = run,
 };

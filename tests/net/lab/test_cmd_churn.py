@@ -15,6 +15,10 @@ class Churn(lab_kit.Case):
     def test_what_is_wrong(self):
         self.up("2x2x1")
         self.assertIn("less than --every", run("churn", "--every", "1s", "--down", "2s", code=2).stderr)
+        run("fail", "1,1,0")  # who was dead before, and is not drawn, is not waited for
+        said = ask("churn", "--for", "10ms", "--seed", "3")
+        self.assertEqual((said["running"], said["know_all"]), (3, 3))
+        self.assertLess(said["settled_ns"], 15e9)
 
 
 if __name__ == "__main__":

@@ -334,7 +334,9 @@ static int refuse_failed(struct order *w)
 {
     const struct orders *o = w->o;
     cw_server root = w->wanted.look.root, who = w->said[root].noted ? w->done.who : root;
-    who = w->failed != CW_SERVER_NONE ? w->failed : who;
+    /* Of a failure at the root its note says whose fault it was: the root only tells of a server that has died. */
+    bool blames = w->failed == root && w->said[root].noted && who < o->torus.servers;
+    who = w->failed != CW_SERVER_NONE && !blames ? w->failed : who;
     int rc = w->cancelled ? -ECANCELED : w->said[w->failed != CW_SERVER_NONE ? w->failed : root].status;
     char name[TORUS_TEXT] = "";
     rc = rc < 0 ? rc : -EPROTO;

@@ -88,7 +88,14 @@ int account_batch(const struct account *a, uint64_t input, uint64_t *bytes)
 
 uint64_t account_limit(const struct stream *st, int status)
 {
-    return status == -ENOSR ? st->job_memory : status == -EXFULL ? st->job_spool : status == -EUSERS ? ACCOUNT_RUNS : 0;
+    switch (status) {
+    case -ENOSR:
+        return st->job_memory;
+    case -EXFULL:
+        return st->job_spool;
+    default:
+        return status == -EUSERS ? ACCOUNT_RUNS : 0;
+    }
 }
 
 void account_status(const struct stream *st, cw_request *r, bool *first)

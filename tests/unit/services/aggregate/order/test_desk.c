@@ -189,6 +189,23 @@ START_TEST(dead)
 }
 END_TEST
 
+/* Who has died is named, not the root that says so. */
+START_TEST(dies)
+{
+    struct fake_result r;
+    setup();
+    fake_command(net->server[0], "check bytes=80000000", &r);
+    fake_net_run(net, CW_MS(1));
+    ck_assert(!r.done);
+    order_town_lose(net, 7);
+    fake_net_finish(net, &r);
+    ck_assert_int_eq(r.rc, -ECONNRESET);
+    ck_assert_str_eq(fake_text(&r, 0, "error"),
+                     "the reduction failed: a server that was part of it died, restarted or left (server 2,1,0)");
+    order_town_close(net);
+}
+END_TEST
+
 START_TEST(cancelled)
 {
     struct fake_result r, stop;
@@ -289,6 +306,7 @@ static const struct suite_test tests[] = {SUITE_TEST(everybody),
                                           SUITE_TEST(to_all),
                                           SUITE_TEST(mistakes),
                                           SUITE_TEST(dead),
+                                          SUITE_TEST(dies),
                                           SUITE_TEST(cancelled),
                                           SUITE_TEST(cancelled_while_it_writes),
                                           SUITE_TEST(cancelled_too_late),

@@ -305,9 +305,10 @@ static const struct command table[] = {
      "  cwctl job create web.jobs --key operator.key", "key replace no-wait", 1, 1, NULL, NULL, NULL, run_job_create},
     {"job grant", "JOB TO[:PROCESSES[:PORTS]]..", "let a job send to processes and ports of another job, or its own",
      "PROCESSES: all, or numbers as 0-3,7. PORTS: all, or numbers and names as 1-3,get. What is left out means all. "
-     "The change is signed here, and the command waits until every server in view has it (--timeout, 10 s). Exit "
-     "codes: 0 all have it; 1 refused, or it could not be made; 5 it counts, but some servers did not answer in time, "
-     "or have no room for it and let the job send nothing.",
+     "The change is signed here, and the command waits until every server in view has it (--timeout, 10 s). "
+     "When others change the job at the same time, it is made again to what they left. Exit codes: 0 all have it; 1 "
+     "refused, or it could not be made; 5 it counts, but some servers did not answer in time, or have no room for it "
+     "and let the job send nothing.",
      "  cwctl job grant web store:0-8:get --key operator.key", "key no-wait", 2, 40, NULL, NULL, NULL, run_job_grant},
     {"job revoke", "JOB FROM[:PROCESSES[:PORTS]]..", "take a grant away again",
      "It is complete when no server can send by the old grant any more: each has the change, or is fenced. Exit codes "

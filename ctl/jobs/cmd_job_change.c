@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cmd_job_change.c - changes jobs: reads the record as it is now, changes and signs it here, puts it, and waits. When
- * another operator was faster, all of that is done again, so that no change is lost and none is made to a record that
- * was not seen.
+ * another operator was faster, or a record of another operator has taken the place of ours on some server, all of that
+ * is done again, so that no change is lost and none is made to a record that was not seen. A record that was read again
+ * and has our change in it is put as it is, by whomever it was signed: the change is made when every server held that
+ * record, or one that nobody has replaced by another.
  */
+#include "ctl/jobs/job_result.h"
 #include "ctl/jobs/job_words.h"
 #include "ctl/jobs/job_world.h"
 #include "ctl/jobs/jobs.h"
 
-#include "commandline/units.h"
 #include "seal/seal.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <time.h>
 
-enum { TRIES = 5 };
+enum { TRIES = 24 };
 
 struct change {
     struct job_world w;
@@ -27,89 +31,9 @@ struct change {
     int (*apply)(struct change *c, struct job_plan *plan, bool there);
     bool begins;                   /* the job may be one without a record */
     const struct job_plan *wanted; /* by create */
+    bool again;                    /* one was put, and others changed the job meanwhile */
+    unsigned late;                 /* puts that were waited for in vain, and had been replaced somewhere */
 };
-
-/* ---- How it went ------------------------------------------------------------------------------------------------- */
-
-/* The rows of the servers, and the last, in which `closed` is a number of servers. */
-static void type_rows(const struct rows *rows)
-{
-    if (rows->count > 0) {
-        const struct rows servers = {rows->row, rows->count - 1, 0}, last = {rows->row + rows->count - 1, 1, 0};
-        rows_type(&servers, "kept closed", "");
-        rows_type(&last, "destroyed complete", "");
-    }
-}
-
-static int64_t last_of(const struct rows *rows, const char *field)
-{
-    return rows->count > 0 ? message_get_integer(rows->row[rows->count - 1], field, 0) : 0;
-}
-
-/* Tells the servers that are in that state; with state NULL, those that let the job send nothing. */
-static void show_states(const struct change *c, const struct rows *rows, const char *state)
-{
-    for (size_t i = 0; i + 1 < rows->count; i++) {
-        const struct message *row = rows->row[i];
-        if (state != NULL ? strcmp(message_get_text(row, "state", ""), state) == 0 : message_get_flag(row, "closed")) {
-            fprintf(c->w.call->out, " %s", message_get_text(rows->row[i], "server", "?"));
-        }
-    }
-    fputc('\n', c->w.call->out);
-}
-
-static void show_result(const struct change *c, const struct job_plan *plan, const struct rows *rows, bool wait)
-{
-    FILE *out = c->w.call->out;
-    char took[UNITS_TEXT];
-    bool complete = rows->count > 0 && message_get_flag(rows->row[rows->count - 1], "complete");
-    int64_t have = last_of(rows, "acked") + last_of(rows, "superseded"), fenced = last_of(rows, "fenced");
-    int64_t missing = last_of(rows, "missing"), absent = last_of(rows, "absent"), unkept = last_of(rows, "unkept");
-    if (c->w.call->arguments->json) {
-        for (size_t i = 0; i < rows->count; i++) {
-            message_print(rows->row[i], out);
-        }
-        return;
-    }
-    units_span(last_of(rows, "took_ns"), took);
-    fprintf(out, "job %s, version %" PRIu64 "%s: ", plan->name, plan->version, plan->destroyed ? ", destroyed" : "");
-    if (!wait) {
-        fprintf(out, "on its way\n");
-        return;
-    }
-    fprintf(out, "%s after %s: %" PRId64 " server%s %s it\n", complete ? "complete" : "not complete", took, have,
-            have == 1 ? "" : "s", have == 1 ? "has" : "have");
-    if (fenced > 0) {
-        fprintf(out, "fenced, and may send nothing before they have it:");
-        show_states(c, rows, "fenced");
-    }
-    if (missing > 0) {
-        fprintf(out, "did not answer, and may still go by what was before:");
-        show_states(c, rows, "missing");
-    }
-    if (!complete && missing == 0) {
-        fprintf(out, "that server has lost the others and may send nothing itself: ask one that sees them\n");
-    }
-    if (last_of(rows, "closed") > 0) {
-        fprintf(out, "no room there for what all jobs together may, so that this one may do NOTHING there:");
-        show_states(c, rows, NULL);
-        fprintf(out,
-                "take grants away from it, or from others that live there (cwctl job list counts them): it is open "
-                "again as soon as there is room\n");
-    }
-    if (absent > 0) {
-        fprintf(out,
-                "%" PRId64 " server%s not in view and will learn it on return; until then what %s by what was before\n",
-                absent, absent == 1 ? " is" : "s are",
-                absent == 1 ? "it sends to servers beyond our view goes" : "they send to one another goes");
-    }
-    if (unkept > 0) {
-        fprintf(out,
-                "%" PRId64
-                " do not keep it over a restart (their logs say why; a torus in one process keeps nothing)\n",
-                unkept);
-    }
-}
 
 /* ---- Reading, changing, putting ---------------------------------------------------------------------------------- */
 
@@ -140,32 +64,33 @@ static int begin_plan(struct change *c, cw_job job, struct job_plan *plan)
     return 0;
 }
 
-/* 1: done, or impossible; 0: another operator was faster. */
-static int put(struct change *c, const struct job_plan *plan, const uint8_t *bytes, size_t size)
+/* 1: done, or impossible; 0: another operator was faster. base: see struct job_putting. */
+static int put(struct change *c, const struct job_plan *plan, const uint8_t *bytes, size_t size, const char *base)
 {
     bool wait = call_given(c->w.call, "no-wait") == NULL;
+    const struct job_putting what = {bytes, size, base, wait};
     char why[CLIENT_WHY];
     struct rows rows = {NULL, 0, 0};
-    int rc = job_world_put(&c->w, bytes, size, wait, &rows, why), again = 0;
-    type_rows(&rows);
+    int rc = job_world_put(&c->w, &what, &rows, why);
+    enum job_end end = job_result_end(rc, &rows);
+    job_result_type(&rows);
+    if (end == JOB_AGAIN && rc == -ETIMEDOUT && c->late++ > 0) {
+        end = JOB_PART; /* somebody is silent: to wait a third time would tell no more */
+    }
     if (rc < 0 && client_failed(c->w.call->client)) {
-        /* told */
-    } else if (rc == -EEXIST || rc == -ESTALE || (rc == 0 && last_of(&rows, "superseded") > 0)) {
-        again = 1;
-    } else if (rc == -ETIMEDOUT || (rc == 0 && last_of(&rows, "closed") > 0)) {
-        show_result(c, plan, &rows, wait);
-        c->w.code = EXIT_INCOMPLETE;
-    } else if (rc < 0) {
+        end = JOB_REFUSED; /* told */
+    } else if (end == JOB_REFUSED) {
         (void)job_world_fail(&c->w, EXIT_NO, "job %s, version %" PRIu64 " was refused: %s", plan->name, plan->version,
                              why[0] != '\0' ? why : strerror(-rc));
-    } else {
-        show_result(c, plan, &rows, wait);
+    } else if (end != JOB_AGAIN) {
+        job_result_show(c->w.call, plan, &rows, wait);
+        c->w.code = end == JOB_PART ? EXIT_INCOMPLETE : c->w.code;
     }
     rows_clear(&rows);
-    return !again;
+    return end != JOB_AGAIN;
 }
 
-static int sign_and_put(struct change *c, const struct job_plan *plan)
+static int sign_and_put(struct change *c, const struct job_plan *plan, const char *base)
 {
     char why[JOB_PLAN_WHY];
     uint8_t *bytes;
@@ -174,59 +99,66 @@ static int sign_and_put(struct change *c, const struct job_plan *plan)
         (void)job_world_fail(&c->w, EXIT_NO, "%s", why);
         return 1;
     }
-    int done = put(c, plan, bytes, size);
+    int done = put(c, plan, bytes, size, base);
     free(bytes);
     return done;
 }
 
-static void show_already(const struct change *c, const struct job_plan *plan)
+/* To what the server holds now. 1: done, or impossible, which was told; 0: try again. */
+static int change_held(struct change *c, struct job_plan *plan, const struct job_held *held)
 {
-    FILE *out = c->w.call->out;
-    struct message *row = c->w.call->arguments->json ? message_open() : NULL;
-    if (row != NULL) {
-        message_integer(row, "job", plan->id);
-        message_text(row, "name", plan->name);
-        message_integer(row, "version", (int64_t)plan->version);
-        message_flag(row, "already", true);
-        message_print(row, out);
-        message_close(row);
-    } else {
-        fprintf(out, "job %s, version %" PRIu64 ": it is so already\n", plan->name, plan->version);
+    int rc = c->apply(c, plan, held->bytes != NULL);
+    if (rc < 0) {
+        return 1;
     }
+    if (rc > 0) {
+        plan->version++;
+        return sign_and_put(c, plan, held->digest);
+    }
+    if (!c->again || held->bytes == NULL) {
+        job_result_already(c->w.call, plan);
+        return 1;
+    }
+    return put(c, plan, held->bytes, held->size, ""); /* ours is in it: is this what all have? */
 }
 
-/* Tries once. 1: done, or impossible, which was told; 0: try again. */
 static int try_change(struct change *c, cw_job job)
 {
     struct job_plan plan;
-    int there = job_world_fetch(&c->w, job, &plan, NULL);
-    if (there < 0 || (there == 0 && begin_plan(c, job, &plan) < 0)) {
-        return 1;
+    struct job_held held;
+    int there = job_world_hold(&c->w, job, &plan, &held), done = 1;
+    if (there > 0 || (there == 0 && begin_plan(c, job, &plan) == 0)) {
+        done = change_held(c, &plan, &held);
+        job_plan_close(&plan);
     }
-    int rc = c->apply(c, &plan, there > 0), done = 1;
-    if (rc == 0) {
-        show_already(c, &plan);
-    } else if (rc > 0) {
-        plan.version++;
-        done = sign_and_put(c, &plan);
-    }
-    job_plan_close(&plan);
+    job_held_close(&held);
     return done;
+}
+
+static void pause_before_next(unsigned tries)
+{
+    uint64_t chance = 0;
+    if (getrandom(&chance, sizeof chance, 0) == (ssize_t)sizeof chance) {
+        nanosleep(&(struct timespec){.tv_nsec = (long)job_result_pause(tries, chance).ns}, NULL);
+    }
 }
 
 static void change_job(struct change *c, cw_job job)
 {
-    for (int i = 0; i < TRIES; i++) {
+    c->again = false;
+    for (unsigned i = 0; i < TRIES; i++) {
         if (try_change(c, job)) {
             return;
         }
-        if (i + 1 < TRIES) {
+        if (!c->again) {
             fprintf(c->w.call->errors, "cwctl: another operator changed the job meanwhile: once more\n");
         }
+        c->again = true;
+        pause_before_next(i);
     }
     (void)job_world_fail(&c->w, EXIT_NO,
-                         "job %" PRIu32 " was changed by others %d times meanwhile: look (cwctl job show "
-                         "%" PRIu32 ") and try again",
+                         "job %" PRIu32 " was changed by others %d times meanwhile, and this change may be lost: look "
+                         "(cwctl job show %" PRIu32 ") and try again",
                          job, TRIES, job);
 }
 
@@ -414,8 +346,10 @@ static int apply_create(struct change *c, struct job_plan *plan, bool there)
     struct job_plan next;
     if (there && !plan->destroyed && call_given(c->w.call, "replace") == NULL) {
         return job_world_fail(&c->w, EXIT_NO,
-                              "job %s is there, in version %" PRIu64 "; --replace puts what the file says in its place",
-                              plan->name, plan->version);
+                              "job %s is there, in version %" PRIu64 "%s; --replace puts what the file says in its "
+                              "place",
+                              plan->name, plan->version,
+                              c->again ? ", and others changed it at the same time: look (cwctl job show)" : "");
     }
     int rc = job_plan_record(wanted, &bytes, &size, why);
     if (rc == 0) {
@@ -448,7 +382,7 @@ static void put_sealed(struct change *c, const struct jobfile_entry *e)
         return;
     }
     memcpy(whole + size, e->signature, JOB_RECORD_SIGNATURE_BYTES);
-    if (!put(c, &e->plan, whole, size + JOB_RECORD_SIGNATURE_BYTES)) {
+    if (!put(c, &e->plan, whole, size + JOB_RECORD_SIGNATURE_BYTES, "")) {
         (void)job_world_fail(&c->w, EXIT_NO,
                              "job %s: version %" PRIu64
                              " or a later one is held; sign the file again with a higher version",

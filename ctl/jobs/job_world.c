@@ -297,36 +297,49 @@ static int64_t join(const struct rows *rows, uint8_t **bytes)
     return *bytes == NULL ? -ENOMEM : (int64_t)used;
 }
 
-static int read_record(struct job_world *w, const struct rows *rows, struct job_plan *out, uint8_t *signature)
+static int read_record(struct job_world *w, const struct rows *rows, struct job_plan *out, struct job_held *held)
 {
-    uint8_t *bytes;
     struct job_record record;
-    int64_t size = join(rows, &bytes);
-    int rc = -1;
+    int64_t size = join(rows, &held->bytes);
     if (size <= JOB_RECORD_SIGNATURE_BYTES ||
-        job_record_decode(bytes, (size_t)size - JOB_RECORD_SIGNATURE_BYTES, &record) != WIRE_OK) {
-        (void)job_world_fail(w, EXIT_NO, "the server gave a record that is none");
-    } else if (job_plan_from(out, &record) < 0) {
-        (void)job_world_fail(w, EXIT_NO, "out of memory");
-    } else {
-        rc = 1;
-        if (signature != NULL) {
-            memcpy(signature, bytes + size - JOB_RECORD_SIGNATURE_BYTES, JOB_RECORD_SIGNATURE_BYTES);
-        }
+        job_record_decode(held->bytes, (size_t)size - JOB_RECORD_SIGNATURE_BYTES, &record) != WIRE_OK) {
+        return job_world_fail(w, EXIT_NO, "the server gave a record that is none");
     }
-    free(bytes);
-    return rc;
+    if (job_plan_from(out, &record) < 0) {
+        return job_world_fail(w, EXIT_NO, "out of memory");
+    }
+    held->size = (size_t)size;
+    snprintf(held->digest, sizeof held->digest, "%s", message_get_text(rows->row[0], "digest", ""));
+    return 1;
+}
+
+void job_held_close(struct job_held *held)
+{
+    free(held->bytes);
+    *held = (struct job_held){.bytes = NULL};
 }
 
 int job_world_fetch(struct job_world *w, cw_job job, struct job_plan *out, uint8_t *signature)
 {
+    struct job_held held;
+    int rc = job_world_hold(w, job, out, &held);
+    if (rc > 0 && signature != NULL) {
+        memcpy(signature, held.bytes + held.size - JOB_RECORD_SIGNATURE_BYTES, JOB_RECORD_SIGNATURE_BYTES);
+    }
+    job_held_close(&held);
+    return rc;
+}
+
+int job_world_hold(struct job_world *w, cw_job job, struct job_plan *out, struct job_held *held)
+{
     char number[16], why[CLIENT_WHY];
+    *held = (struct job_held){.bytes = NULL, .digest = "none"};
     const char *const words[] = {"show", number, "raw=1", NULL};
     struct rows rows = {NULL, 0, 0};
     snprintf(number, sizeof number, "%" PRIu32, job);
     int rc = job_world_ask(w, words, call_patience(w->call), &rows, why);
     if (rc >= 0) {
-        rc = read_record(w, &rows, out, signature);
+        rc = read_record(w, &rows, out, held);
     } else if (rc == -ENOENT && !client_failed(w->call->client)) {
         rc = 0;
     } else if (!client_failed(w->call->client)) {
@@ -342,7 +355,7 @@ static int put_beginning(struct job_world *w, const uint8_t *bytes, size_t size,
 {
     int rc = 0;
     for (*at = 0; rc >= 0 && size - *at > PIECE; *at += PIECE) {
-        char offset[16];
+        char offset[24];
         const char *const words[] = {"more", offset, text, NULL};
         struct rows rows = {NULL, 0, 0};
         snprintf(offset, sizeof offset, "%zu", *at);
@@ -353,12 +366,13 @@ static int put_beginning(struct job_world *w, const uint8_t *bytes, size_t size,
     return rc;
 }
 
-int job_world_put(struct job_world *w, const uint8_t *bytes, size_t size, bool wait, struct rows *rows,
-                  char why[static CLIENT_WHY])
+int job_world_put(struct job_world *w, const struct job_putting *what, struct rows *rows, char why[static CLIENT_WHY])
 {
+    enum { BASE = 5 };
     cw_span patience = call_patience(w->call);
-    char timeout[32], *text = malloc(base64_length(PIECE) + 1);
-    const char *const words[] = {"put", text, wait ? "wait=1" : "wait=0", timeout, "rows=1", NULL};
+    char timeout[32], base[JOB_DIGEST + 8], *text = malloc(base64_length(PIECE) + 1);
+    const char *words[] = {
+        "put", text, what->wait ? "wait=1" : "wait=0", timeout, "rows=1", what->base[0] != '\0' ? base : NULL, NULL};
     size_t at = 0;
     if (text == NULL) {
         snprintf(why, CLIENT_WHY, "out of memory");
@@ -366,10 +380,16 @@ int job_world_put(struct job_world *w, const uint8_t *bytes, size_t size, bool w
     }
     int64_t ms = cw_span_ms(patience);
     snprintf(timeout, sizeof timeout, "timeout=%" PRId64, ms > 0 ? ms : 1);
-    int rc = put_beginning(w, bytes, size, &at, text, why);
+    snprintf(base, sizeof base, "base=%.*s", JOB_DIGEST, what->base);
+    int rc = put_beginning(w, what->bytes, what->size, &at, text, why);
     if (rc >= 0) {
-        base64_encode(bytes + at, size - at, text);
+        base64_encode(what->bytes + at, what->size - at, text);
         rc = job_world_ask(w, words, cw_span_add(patience, spare), rows, why);
+        if (rc == -EINVAL && words[BASE] != NULL) { /* a server of an older version knows no base */
+            words[BASE] = NULL;
+            rows_clear(rows);
+            rc = job_world_ask(w, words, cw_span_add(patience, spare), rows, why);
+        }
     }
     free(text);
     return rc;

@@ -48,6 +48,19 @@ bool job_world_destroyed(const struct job_world *w, cw_job job);
 /* True when a service of that job runs on the server. */
 bool job_world_runs(const struct job_world *w, cw_job job);
 
+enum { JOB_DIGEST = 20 };
+
+/* A record as a server holds it. */
+struct job_held {
+    uint8_t *bytes; /* with its signature behind it */
+    size_t size;
+    char digest[JOB_DIGEST]; /* which of all records it is; "none": there is none; "": the server does not say */
+};
+
+/* 1: gives the record, to be closed, and what it is as it is held; 0: there is none; < 0: told. */
+CW_MUST_CHECK int job_world_hold(struct job_world *w, cw_job job, struct job_plan *out, struct job_held *held);
+/* In all cases of job_world_hold(). */
+void job_held_close(struct job_held *held);
 /* 1: gives the record, to be closed, and its signature (which may be NULL); 0: there is none; < 0: told. */
 CW_MUST_CHECK int job_world_fetch(struct job_world *w, cw_job job, struct job_plan *out, uint8_t *signature);
 /* Reads ports of that job, by number or by the names in its record; *out is to be closed. < 0: told. */
@@ -71,8 +84,14 @@ CW_MUST_CHECK int job_sign(const struct seal_key *key, uint32_t cluster, const s
  */
 CW_MUST_CHECK int job_world_ask(struct job_world *w, const char *const *words, cw_span patience, struct rows *rows,
                                 char why[static CLIENT_WHY]);
-/* Puts a record with its signature; rows become those of the answer. Otherwise as job_world_ask(). */
-CW_MUST_CHECK int job_world_put(struct job_world *w, const uint8_t *bytes, size_t size, bool wait, struct rows *rows,
+struct job_putting {
+    const uint8_t *bytes; /* a record with its signature */
+    size_t size;
+    const char *base; /* the digest of the record that it was made from: refused where another is held; "": any */
+    bool wait;
+};
+/* Puts a record; rows become those of the answer. Otherwise as job_world_ask(). */
+CW_MUST_CHECK int job_world_put(struct job_world *w, const struct job_putting *what, struct rows *rows,
                                 char why[static CLIENT_WHY]);
 
 #endif

@@ -195,7 +195,7 @@ static void jobs_close(cw_svc *s, void *state)
 static const cw_command commands[] = {
     {"list", "", "the jobs that are known here"},
     {"show", "JOB [raw=1]", "one job: its ports, processes and privileges, or its record in base64"},
-    {"put", "BASE64 [wait=1] [rows=1] [timeout=MS]", "take in a signed record, and tell the others"},
+    {"put", "BASE64 [wait=1] [rows=1] [timeout=MS] [base=DIGEST]", "take in a signed record, and tell the others"},
     {"more", "OFFSET BASE64", "a further piece of a record that is too long for one command"},
     {"status", "", "which servers have which records"},
     {"explain", "SOURCE:PROCESS JOB:PROCESS:PORT", "may that packet be sent, and what decides it"},

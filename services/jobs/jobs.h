@@ -12,7 +12,7 @@
  *  4. what strangers and faults can make a server hold is bounded, and no frame makes it allocate before the signature
  *     was checked.
  *
- * Commands: list; show JOB; put BASE64 [wait=] [timeout=] [rows=]; more OFFSET BASE64; status;
+ * Commands: list; show JOB; put BASE64 [wait=] [timeout=] [rows=] [base=]; more OFFSET BASE64; status;
  * explain SOURCE:PROCESS JOB:PROCESS:PORT; audit. docs/services/jobs.md shows them.
  */
 #ifndef SERVICES_JOBS_JOBS_H

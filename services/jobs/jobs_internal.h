@@ -8,6 +8,7 @@
  *   gossip.c   from neighbour to neighbour: who lacks what
  *   fetch.c    records in parts, from a server that has them
  *   put.c      `put`: a change until all servers in reach have acknowledged it
+ *   stage.c    the bytes of a put, and `more`
  *   show.c     `list`, `show`, `status`
  *   ask.c      `explain`, `audit`: what other servers' NMUs say
  *   packets.c  packets with one frame, made and sent: to a server, or as a flood to all neighbours
@@ -173,13 +174,25 @@ void jobs_give_part(struct jobs *j, uint32_t call, cw_packet *p, const struct jo
 /* ---- put.c ------------------------------------------------------------------------------------------------------- */
 
 int jobs_command_put(struct jobs *j, cw_request *r, int argc, const char *const *argv);
-int jobs_command_more(struct jobs *j, cw_request *r, int argc, const char *const *argv);
 /* The result of jobs_take() for a put: 0: the record is held, or -errno. The put may have ended when this returns. */
 void jobs_put_taken(struct jobs *j, struct jobs_put *c, int rc);
 uint64_t jobs_put_ticket(const struct jobs_put *c);
+/* True when the put may replace what is held here: it says nothing of what it was made from, or was made from that. */
+bool jobs_put_fits(const struct jobs *j, const struct jobs_put *c);
 void jobs_put_ack(struct jobs *j, cw_server from, uint64_t ticket, const struct jobs_mark *mark, unsigned word);
+/* This server itself holds the record now, and has tried to store it: acknowledges it to all its puts of that job. */
+void jobs_put_held(struct jobs *j, const struct jobs_mark *mark, unsigned word);
 void jobs_put_doubt(struct jobs *j, cw_server s);
 void jobs_put_close(struct jobs *j);
+
+/* ---- stage.c ----------------------------------------------------------------------------------------------------- */
+
+/*
+ * Joins what was staged and the words of base64 in *bytes, of RECORDS_RECORD_MAX, to be freed in any case. Gives the
+ * number of words read, or -errno: -EINVAL: a word is no base64; -EMSGSIZE; -ENOMEM.
+ */
+CW_MUST_CHECK int jobs_stage_join(struct jobs *j, int argc, const char *const *argv, uint8_t **bytes, size_t *size);
+int jobs_command_more(struct jobs *j, cw_request *r, int argc, const char *const *argv);
 
 /* ---- show.c ------------------------------------------------------------------------------------------------------ */
 

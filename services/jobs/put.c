@@ -6,7 +6,6 @@
  */
 #include "services/jobs/jobs_internal.h"
 
-#include "base/base64.h"
 #include "base/words.h"
 #include "nmu/job_record.h"
 #include "services/reply/refuse.h"
@@ -25,6 +24,12 @@ struct jobs_put {
     uint8_t *bytes;      /* of the signed record, until jobs_take() has judged it */
     size_t size;
     uint64_t wait, timeout_ms, rows;
+    enum put_base {
+        BASE_ANY,
+        BASE_NONE,
+        BASE_DIGEST
+    } base;               /* what the record was made from: anything, no record, .. */
+    uint64_t base_digest; /* .. or the one of this digest */
     struct change change; /* once it is open */
     bool open;
     cw_time deadline;
@@ -34,6 +39,15 @@ struct jobs_put {
 uint64_t jobs_put_ticket(const struct jobs_put *c)
 {
     return c->change.ticket;
+}
+
+bool jobs_put_fits(const struct jobs *j, const struct jobs_put *c)
+{
+    const struct records_item *item = records_find(&j->records, c->change.mark.job);
+    if (c->base == BASE_ANY) {
+        return true;
+    }
+    return item == NULL ? c->base == BASE_NONE : c->base == BASE_DIGEST && item->mark.digest == c->base_digest;
 }
 
 /*
@@ -162,19 +176,35 @@ static void look_again(cw_svc *s, void *state, void *arg)
     }
 }
 
+/* False: the acknowledgement is for another put. The put may have ended when this returns. */
+static bool heard(struct jobs *j, struct jobs_put *c, cw_server from, uint64_t ticket, const struct jobs_mark *mark,
+                  unsigned word)
+{
+    if (!c->open || !change_ack(&c->change, from, ticket, mark, word, cw_now(j->svc))) {
+        return false;
+    }
+    if (change_complete(&c->change)) {
+        look(j, c); /* who is in reach may have changed */
+    }
+    if (is_complete(j, c)) {
+        finish(j, c, 0);
+    }
+    return true;
+}
+
 void jobs_put_ack(struct jobs *j, cw_server from, uint64_t ticket, const struct jobs_mark *mark, unsigned word)
 {
-    for (struct jobs_put *c = j->puts; c != NULL; c = c->next) {
-        if (!c->open || !change_ack(&c->change, from, ticket, mark, word, cw_now(j->svc))) {
-            continue;
-        }
-        if (change_complete(&c->change)) {
-            look(j, c); /* who is in reach may have changed */
-        }
-        if (is_complete(j, c)) {
-            finish(j, c, 0);
-        }
-        return;
+    struct jobs_put *c = j->puts;
+    while (c != NULL && !heard(j, c, from, ticket, mark, word)) {
+        c = c->next;
+    }
+}
+
+void jobs_put_held(struct jobs *j, const struct jobs_mark *mark, unsigned word)
+{
+    for (struct jobs_put *c = j->puts, *next; c != NULL; c = next) {
+        next = c->next;
+        (void)heard(j, c, j->self, c->change.ticket, mark, word);
     }
 }
 
@@ -189,6 +219,9 @@ void jobs_put_doubt(struct jobs *j, cw_server s)
 
 /* ---- Its beginning ----------------------------------------------------------------------------------------------- */
 
+static const char first_came[] =
+    "another change of the job came first: look at the record as it is now, and change that";
+
 static void refuse(struct jobs *j, struct jobs_put *c, int rc)
 {
     const char *why = "the record cannot be taken in";
@@ -201,7 +234,7 @@ static void refuse(struct jobs *j, struct jobs_put *c, int rc)
         why = "a later record of the job is held here (\"show\" prints it): change that one";
         break;
     case -EEXIST:
-        why = "another change of the job came first: look at the record as it is now, and change that";
+        why = first_came;
         break;
     case -ENOTSUP:
         why = "this server takes no signed jobs: no operator's key is configured";
@@ -245,12 +278,17 @@ void jobs_put_taken(struct jobs *j, struct jobs_put *c, int rc)
 }
 
 /* Refuses a change that an operator cannot mean, although records_judge() might take it: 0 or -errno. */
-static int judge(const struct jobs *j, cw_request *r, const struct jobs_mark *mark)
+static int judge(const struct jobs *j, const struct jobs_put *c)
 {
+    cw_request *r = c->request;
+    const struct jobs_mark *mark = &c->change.mark;
     const struct records_item *item = records_find(&j->records, mark->job);
     bool fork;
-    if (item == NULL || jobs_mark_compare(mark, &item->mark, &fork) == 0) {
+    if (item != NULL && jobs_mark_compare(mark, &item->mark, &fork) == 0) {
         return 0;
+    }
+    if (item == NULL) {
+        return jobs_put_fits(j, c) ? 0 : refuse_with(r, -EEXIST, "%s", first_came);
     }
     unsigned long long version = item->mark.version, generation = item->mark.generation;
     if (fork) {
@@ -273,7 +311,7 @@ static int judge(const struct jobs *j, cw_request *r, const struct jobs_mark *ma
     if (mark->generation < item->mark.generation) {
         return refuse_with(r, -ESTALE, "generation %llu is held here: sign a record of that generation", generation);
     }
-    return 0;
+    return jobs_put_fits(j, c) ? 0 : refuse_with(r, -EEXIST, "%s", first_came);
 }
 
 /* A record that no server's NMU has room for would be held everywhere, and its job could do nothing anywhere. */
@@ -293,66 +331,47 @@ static int judge_size(const struct jobs *j, const struct jobs_put *c)
                        nmu->tables.privilege.limit, nmu->tables.privilege.sets.limit, nmu->tables.map.jobs);
 }
 
-/* An option has something other than padding behind its first '='. */
-static bool is_option(const char *word)
+/* "none", or a digest as `show` prints it. */
+static bool read_base(struct jobs_put *c, const char *text)
 {
-    const char *sign = strchr(word, '=');
-    return sign != NULL && sign[strspn(sign, "=")] != '\0';
+    if (strcmp(text, "none") == 0) {
+        c->base = BASE_NONE;
+        return true;
+    }
+    if (strlen(text) != 16 || strspn(text, "0123456789abcdef") != 16) {
+        return false;
+    }
+    c->base = BASE_DIGEST;
+    c->base_digest = strtoull(text, NULL, 16);
+    return true;
 }
 
-/*
- * A whole record in the words stands for itself. Other words continue what was staged, by whomever: bytes that another
- * operator staged and left are not to spoil a put.
- */
-static void join_staged(struct jobs *j, struct jobs_put *c, size_t got)
-{
-    struct jobs_mark mark;
-    const uint8_t *tail = c->bytes + j->staged;
-    bool whole = got > JOBS_SIGNATURE_BYTES && jobs_mark_of(tail, got - JOBS_SIGNATURE_BYTES, &mark);
-    if (whole) {
-        memmove(c->bytes, tail, got);
-    }
-    c->size = whole ? got : j->staged + got;
-    j->staged = whole ? j->staged : 0;
-}
-
-/* Joins what was staged and the words of base64 in *c. Gives the number of words read, or -errno. */
-static int read_bytes(struct jobs *j, struct jobs_put *c, int argc, const char *const *argv)
-{
-    int words = 0;
-    size_t length = 0;
-    while (words < argc && !is_option(argv[words])) {
-        length += strlen(argv[words++]);
-    }
-    char *text = malloc(length + 1);
-    c->bytes = malloc(RECORDS_RECORD_MAX);
-    if (text == NULL || c->bytes == NULL) {
-        free(text);
-        return -ENOMEM;
-    }
-    text[0] = '\0';
-    for (int i = 0, at = 0; i < words; i++) {
-        size_t n = strlen(argv[i]);
-        memcpy(text + at, argv[i], n + 1);
-        at += (int)n;
-    }
-    if (j->staged > 0) {
-        memcpy(c->bytes, j->stage, j->staged);
-    }
-    int got = base64_decode(text, c->bytes + j->staged, RECORDS_RECORD_MAX - j->staged);
-    free(text);
-    join_staged(j, c, got > 0 ? (size_t)got : 0);
-    return got < 0 ? got : words;
-}
-
-static int read_put(struct jobs *j, struct jobs_put *c, int argc, const char *const *argv)
+/* 0 or -errno. */
+static int read_options(struct jobs_put *c, int argc, const char *const *argv)
 {
     const struct words_option options[] = {
         {"wait", 0, 1, &c->wait},
         {"rows", 0, 1, &c->rows},
         {"timeout", 1, UINT64_C(3600) * 1000, &c->timeout_ms},
     };
-    int words = read_bytes(j, c, argc, argv);
+    for (int i = 0; i < argc; i++) {
+        const char *base = words_value(argv[i], "base");
+        if (base == NULL && words_options(1, argv + i, options, sizeof options / sizeof *options) == 0) {
+            return refuse_option(c->request, argv[i], options, sizeof options / sizeof *options);
+        }
+        if (base != NULL && !read_base(c, base)) {
+            return refuse_request(c->request,
+                                  "base is the digest of the record that this one was made from, as \"show\" prints "
+                                  "it, or none; not: '%.60s'",
+                                  base);
+        }
+    }
+    return 0;
+}
+
+static int read_put(struct jobs *j, struct jobs_put *c, int argc, const char *const *argv)
+{
+    int words = jobs_stage_join(j, argc, argv, &c->bytes, &c->size);
     if (words == -EMSGSIZE) {
         return refuse_with(c->request, words, "a signed record has at most %d bytes", RECORDS_RECORD_MAX);
     }
@@ -361,9 +380,9 @@ static int read_put(struct jobs *j, struct jobs_put *c, int argc, const char *co
                                                  argc > 0 ? argv[0] : "")
                                 : words;
     }
-    int good = words + words_options(argc - words, argv + words, options, sizeof options / sizeof *options);
-    if (good < argc) {
-        return refuse_option(c->request, argv[good], options, sizeof options / sizeof *options);
+    int rc = read_options(c, argc - words, argv + words);
+    if (rc < 0) {
+        return rc;
     }
     struct jobs_mark *mark = &c->change.mark;
     if (c->size <= JOBS_SIGNATURE_BYTES || !jobs_mark_of(c->bytes, c->size - JOBS_SIGNATURE_BYTES, mark)) {
@@ -374,8 +393,8 @@ static int read_put(struct jobs *j, struct jobs_put *c, int argc, const char *co
         return refuse_request(c->request, "job %d, 'jobs', carries these changes: what it may do is built in",
                               JOBS_JOB);
     }
-    int rc = judge_size(j, c);
-    return rc < 0 ? rc : judge(j, c->request, mark);
+    rc = judge_size(j, c);
+    return rc < 0 ? rc : judge(j, c);
 }
 
 int jobs_command_put(struct jobs *j, cw_request *r, int argc, const char *const *argv)
@@ -419,34 +438,6 @@ int jobs_command_put(struct jobs *j, cw_request *r, int argc, const char *const 
         refuse(j, c, rc);
     }
     return 1;
-}
-
-int jobs_command_more(struct jobs *j, cw_request *r, int argc, const char *const *argv)
-{
-    uint64_t offset;
-    if (argc != 2 || words_number(argv[0], 0, RECORDS_RECORD_MAX, &offset) < 0) {
-        return refuse_request(
-            r, "the command is: more OFFSET BASE64, with the bytes that the next put begins with; not: '%.60s'",
-            argc > 0 ? argv[0] : "");
-    }
-    if (offset != 0 && offset != j->staged) {
-        return refuse_request(r, "%zu bytes are staged here: continue at that offset, or begin again at 0", j->staged);
-    }
-    if (j->stage == NULL) {
-        j->stage = malloc(RECORDS_RECORD_MAX);
-    }
-    if (j->stage == NULL) {
-        return -ENOMEM;
-    }
-    int got = base64_decode(argv[1], j->stage + offset, RECORDS_RECORD_MAX - offset);
-    if (got < 0) {
-        return refuse_request(r, "%s: '%.60s'",
-                              got == -EMSGSIZE ? "that is more than a record may have" : "base64 is expected, not",
-                              argv[1]);
-    }
-    j->staged = offset + (size_t)got;
-    cw_request_int(r, "bytes", (int64_t)j->staged);
-    return 0;
 }
 
 void jobs_put_close(struct jobs *j)

@@ -30,16 +30,24 @@ static bool is_closed(const struct jobs *j, const struct jobs_mark *mark)
     return !here || (held->residents > 0 && !held->ruled);
 }
 
+/* A set of enum change_word. */
+static unsigned ack_word(const struct jobs *j, const struct records_item *item)
+{
+    return (item->kept ? CHANGE_KEPT : 0u) | (is_closed(j, &item->mark) ? CHANGE_CLOSED : 0u);
+}
+
 static void acknowledge(struct jobs *j, const struct records_item *item, cw_server origin, uint64_t ticket)
 {
-    bool closed = is_closed(j, &item->mark);
+    unsigned word = ack_word(j, item);
     if (origin == j->self) {
-        unsigned word = (item->kept ? CHANGE_KEPT : 0u) | (closed ? CHANGE_CLOSED : 0u);
         jobs_put_ack(j, j->self, ticket, &item->mark, word);
         return;
     }
-    struct jobs_frame frame = {
-        .kind = JOBS_ACK, .flag = item->kept, .closed = closed, .ticket = ticket, .mark = item->mark};
+    struct jobs_frame frame = {.kind = JOBS_ACK,
+                               .flag = (word & CHANGE_KEPT) != 0,
+                               .closed = (word & CHANGE_CLOSED) != 0,
+                               .ticket = ticket,
+                               .mark = item->mark};
     jobs_send(j, origin, &frame);
 }
 
@@ -51,6 +59,9 @@ void jobs_owe(struct jobs *j, struct records_item *item, cw_server origin, uint6
     if (item->tried) {
         acknowledge(j, item, origin, ticket);
         return;
+    }
+    if (origin == j->self) {
+        return; /* tried() tells our own puts: all of them, where there is room for one origin here */
     }
     item->origin = origin;
     item->owed = ticket;
@@ -67,6 +78,10 @@ static void keep_work(void *arg)
     j->keeping_result = j->host->store(j->host->context, j->keeping_job, blob->bytes, blob->size);
 }
 
+/*
+ * The puts of this server are told too, also those whose record this one has replaced: nobody would ask this server
+ * again on their behalf, as others are asked.
+ */
 static void tried(struct jobs *j, struct records_item *item, bool kept)
 {
     item->tried = true;
@@ -74,6 +89,7 @@ static void tried(struct jobs *j, struct records_item *item, bool kept)
     uint64_t ticket = item->owed;
     item->owed = 0;
     jobs_owe(j, item, item->origin, ticket);
+    jobs_put_held(j, &item->mark, ack_word(j, item));
 }
 
 static void keep_done(cw_svc *s, void *state, void *arg)
@@ -178,8 +194,8 @@ static int accept(struct jobs *j, const struct jobs_taking *t, struct records_it
         *item = records_find(&j->records, t->mark.job);
         return verdict == RECORDS_SAME ? 0 : -ESTALE;
     }
-    if (fork && t->put != NULL) {
-        return -EEXIST; /* another put claimed the version first, and was told that it holds */
+    if (t->put != NULL && (fork || !jobs_put_fits(j, t->put))) {
+        return -EEXIST; /* another one came first, and its operator may have been told that it holds */
     }
     int rc = records_put(&j->records, &t->mark, t->bytes, t->size, item);
     if (rc < 0) {

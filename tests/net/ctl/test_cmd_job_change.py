@@ -4,6 +4,7 @@
 import os
 import subprocess
 import threading
+import time
 
 import ctl_kit
 
@@ -80,22 +81,40 @@ class Change(ctl_kit.Job):
         self.assertIs(row["destroyed"], False)
         self.assertEqual(row["generation"], generation + 1)
 
-    def test_several_operators_lose_nothing(self):
-        ports = range(100, 112)
+    def at_once(self, *changes):
+        """Runs `cwctl --server <server> job <words> --timeout 5s` all at one time; each must end well, and soon."""
         failed = []
 
-        def grant(port):
-            done = self.raw("job", "grant", "web", f"store:all:{port}")
-            if done.returncode != 0:
-                failed.append(done.stderr)
+        def change(server, words):
+            begun = time.monotonic()
+            done = self.raw("--server", server, "job", *words.split(), "--timeout", "5s")
+            if done.returncode != 0 or "did not answer" in done.stdout or time.monotonic() - begun > 5:
+                failed.append((server, words, done.returncode, done.stdout, done.stderr))
 
-        threads = [threading.Thread(target=grant, args=(port,)) for port in ports[:4]]
+        threads = [threading.Thread(target=change, args=one) for one in changes]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
         self.assertEqual(failed, [])
+
+    def test_several_operators_lose_nothing(self):
+        self.at_once(*(("0,0,0", f"grant web store:all:{port}") for port in range(100, 104)))
         self.assertEqual(self.grants(), [(5002, "all", "100,101,102,103")])
+
+    def test_two_operators_at_two_servers(self):
+        for i in range(8):
+            self.at_once(("0,0,0", f"grant web store:all:{2 * i}"), ("2,1,1", f"grant web store:all:{2 * i + 1}"))
+            self.assertEqual(self.grants(), [(5002, "all", ",".join(str(port) for port in range(2 * i + 2)))])
+        for i in range(8):
+            self.at_once(("0,0,0", f"revoke web store:all:{2 * i}"), ("1,1,1", f"grant web store:all:{100 + i}"))
+        left = [2 * i + 1 for i in range(8)] + [100 + i for i in range(8)]
+        self.assertEqual(self.grants(), [(5002, "all", ",".join(str(port) for port in left))])
+
+    def test_eight_operators_at_eight_servers(self):
+        servers = ctl_kit.SERVERS[::3][:8]
+        self.at_once(*((server, f"grant web store:all:{i}") for i, server in enumerate(servers)))
+        self.assertEqual(self.grants(), [(5002, "all", "0,1,2,3,4,5,6,7")])
 
     def test_a_large_record(self):
         lines = "".join(f"grant {10000 + i} {{ processes = \"{i}-{i + 5},{i + 9}\"; ports = \"1-9\" }}\n"

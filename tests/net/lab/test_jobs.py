@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Job protection on a torus of namespaces, as an operator meets it: a service without a grant cannot send; with it, it
-can; after revoke it cannot, within the shown time; servers that were away learn on return, and records carry over
-restarts.
+can; after revoke it cannot, within the shown time; two who change it at once both get their change; servers that were
+away learn on return, and records carry over restarts.
 """
 
 import json
@@ -70,6 +70,20 @@ class Jobs(lab_kit.Case):
         self.assertEqual(self.hits(), before)
         [row] = self.rows("1,1,1", "job", "explain", "hitcount:0", "hitcount:7:1", code=1)
         self.assertEqual((row["missing"], row["refused"]), ("hitcount has no grant to job hitcount", 2))
+        self.two_at_once()
+
+    def two_at_once(self):
+        """Two operators at two servers, whose daemons write each record to their disks: both changes are made."""
+        for port in range(0, 12, 2):
+            command = [lab_kit.OPTIONS.cwlab, "ctl"]
+            both = [subprocess.Popen([*command, server, "job", "grant", "hitcount", f"hitcount:all:{port + i}"],
+                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                    for i, server in enumerate(("0,0,0", "1,1,1"))]
+            for one in both:
+                out, errors = one.communicate(timeout=lab_kit.LIMIT_S)
+                self.assertEqual(one.returncode, 0, out + errors)
+            [row] = [row for row in self.rows("0,1,0", "job", "show", "hitcount") if row.get("what") == "grant"]
+            self.assertEqual(row["to_ports"], ",".join(str(number) for number in range(port + 2)))
 
     def test_who_was_away_learns_on_return(self):
         self.lab()  # with a right to its own job

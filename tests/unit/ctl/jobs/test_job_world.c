@@ -157,10 +157,34 @@ START_TEST(large_records_go_in_pieces)
     struct rows rows = {NULL, 0, 0};
     char why[CLIENT_WHY];
     static const uint8_t bytes[70000];
+    const struct job_putting what = {bytes, sizeof bytes, "none", true};
     ck_assert_int_ge(begin(&w, says), 0);
-    ck_assert_int_eq(job_world_put(&w, bytes, sizeof bytes, true, &rows, why), -ETIMEDOUT);
+    ck_assert_int_eq(job_world_put(&w, &what, &rows, why), -ETIMEDOUT);
     ck_assert_uint_eq(rows.count, 1);
     ck_assert(!client_failed(call.client));
+    rows_clear(&rows);
+    end(&w);
+}
+END_TEST
+
+/* It is said from which record this one was made; a server of an older version refuses the word, and is given none. */
+START_TEST(a_server_that_knows_no_base)
+{
+    static const char *const says[] = {
+        STATUS,
+        SERVICES,
+        LIST,
+        "{\"id\":4,\"row\":{\"error\":\"a word too many\"}}\n{\"id\":4,\"done\":true,\"rc\":-22}\n",
+        "{\"id\":5,\"row\":{\"version\":3}}\n{\"id\":5,\"done\":true,\"rc\":0}\n",
+        NULL};
+    struct job_world w;
+    struct rows rows = {NULL, 0, 0};
+    char why[CLIENT_WHY];
+    static const uint8_t bytes[100];
+    const struct job_putting what = {bytes, sizeof bytes, "0123456789abcdef", true};
+    ck_assert_int_ge(begin(&w, says), 0);
+    ck_assert_int_eq(job_world_put(&w, &what, &rows, why), 0);
+    ck_assert_uint_eq(rows.count, 1);
     rows_clear(&rows);
     end(&w);
 }
@@ -169,6 +193,6 @@ END_TEST
 static const struct suite_test tests[] = {
     SUITE_TEST(who_is_called_what),         SUITE_TEST(records_come_in_pieces),
     SUITE_TEST(what_is_no_record_is_told),  SUITE_TEST(without_the_service_or_a_place),
-    SUITE_TEST(large_records_go_in_pieces),
+    SUITE_TEST(large_records_go_in_pieces), SUITE_TEST(a_server_that_knows_no_base),
 };
 SUITE_MAIN("job_world", tests)

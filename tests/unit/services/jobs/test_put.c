@@ -277,35 +277,98 @@ START_TEST(two_at_once)
 }
 END_TEST
 
-START_TEST(in_pieces)
+/* What was held when the put was made is another record now: whatever its version, it may not be replaced unseen. */
+START_TEST(made_from_another_record)
 {
     open_town();
-    size_t size = kit_version(9, 5, town_room);
-    char text[1024], line[1200];
-    base64_encode(town_room, 60, text);
-    snprintf(line, sizeof line, "more 0 %s", text);
-    town_line(0, line);
-    ck_assert_int_eq(last("bytes"), 60);
-    town_line(0, "more 30 AAAA");
-    ck_assert_int_eq(town_result.rc, -EINVAL);
-    /* Somebody else's that needs no pieces is put as it is, and harms nothing. */
+    char none[] = "base=none", base[32];
+    town_put_room(0, kit_version(9, 1, town_room), none, true);
+    ck_assert_int_eq(town_result.rc, 0);
+    snprintf(base, sizeof base, "base=%016llx", (unsigned long long)town_item(0, 9)->mark.digest);
+    town_put_room(0, kit_version(9, 2, town_room), none, true);
+    ck_assert_int_eq(town_result.rc, -EEXIST);
+    town_put_room(0, kit_version(9, 2, town_room), base, true);
+    ck_assert_int_eq(town_result.rc, 0);
+    ck_assert_int_eq(last("superseded"), 0);
+    town_put_room(0, kit_version(9, 3, town_room), base, true);
+    ck_assert_int_eq(town_result.rc, -EEXIST);
+    ck_assert_ptr_nonnull(strstr(fake_text(&town_result, 0, "error"), "another change of the job came first"));
+    town_put_room(0, kit_version(10, 1, town_room), base, true);
+    ck_assert_int_eq(town_result.rc, -EEXIST); /* there is no record of it at all */
+    town_put_room(0, kit_version(9, 2, town_room), base, true);
+    ck_assert_int_eq(town_result.rc, 0); /* it is held: whether all have it is asked */
+    /* It is replaced while the signature of what was made from it is checked. */
+    snprintf(base, sizeof base, "base=%016llx", (unsigned long long)town_item(0, 9)->mark.digest);
+    size_t size = kit_version(9, 4, town_room);
+    town_put_room(0, size, base, false);
+    ck_assert(!town_result.done);
     static uint8_t other[KIT_RECORD_MAX];
-    base64_encode(other, kit_version(10, 1, other), text);
-    snprintf(line, sizeof line, "put %s", text);
-    town_line(0, line);
+    jobs_take_kept(town_jobs(0), other, kit_version(9, 3, other));
+    fake_net_finish(town.net, &town_result);
+    ck_assert_int_eq(town_result.rc, -EEXIST);
+    ck_assert_uint_eq(town_item(0, 9)->mark.version, 3);
+    for (unsigned i = 0; i < 3; i++) {
+        static const char *const bad[] = {"base=12", "base=0123456789ABCDEF", "base=no"};
+        town_put_room(0, size, bad[i], true);
+        ck_assert_int_eq(town_result.rc, -EINVAL);
+    }
+    ck_assert_uint_eq(town_close(), 0);
+}
+END_TEST
+
+static void begin_put(cw_server at, size_t size, struct fake_result *result)
+{
+    char text[1024];
+    base64_encode(town_room, size, text);
+    const char *const words[] = {"put", text};
+    cw_svc *s = town.net->server[at];
+    fake_result_init(result);
+    ck_assert_int_eq(jobs_service.on_command(s, s->state, (cw_request *)result, 2, words), 1);
+}
+
+/*
+ * Two make the same version at two servers, over and over: each round one is told that it holds everywhere, and the
+ * other that it was superseded; soon, and also of the server that it was put at.
+ */
+START_TEST(two_at_two_servers)
+{
+    open_town();
+    static struct fake_result at[2];
+    for (uint64_t v = 2; v < 40; v++) {
+        for (unsigned i = 0; i < 2; i++) {
+            const struct kit_job k = {.job = 9, .version = v, .generation = 1, .processes = 1 + i};
+            begin_put(i == 0 ? 0 : 5, kit_record(&k, KIT_KEY, KIT_CLUSTER, town_room, KIT_RECORD_MAX), &at[i]);
+        }
+        town_run(60);
+        unsigned told = 0;
+        for (unsigned i = 0; i < 2; i++) {
+            ck_assert(at[i].done);
+            ck_assert_int_eq(at[i].rc, 0);
+            told += fake_int(&at[i], at[i].rows - 1, "superseded") == 0;
+        }
+        ck_assert_uint_eq(told, 1);
+    }
+    ck_assert_uint_eq(town_close(), 0);
+}
+END_TEST
+
+/* The next version is put at the same server before the first is stored there: both are answered, and soon. */
+START_TEST(replaced_where_it_was_put)
+{
+    open_town();
+    static struct fake_result first;
+    begin_put(0, kit_version(9, 2, town_room), &first);
+    while (town_item(0, 9) == NULL) {
+        fake_net_run(town.net, CW_US(50));
+    }
+    ck_assert(!town_item(0, 9)->tried);
+    town_put_room(0, kit_version(9, 3, town_room), NULL, true);
     ck_assert_int_eq(town_result.rc, 0);
-    ck_assert_int_eq(last("job"), 10);
-    base64_encode(town_room + 60, 30, text);
-    snprintf(line, sizeof line, "more 60 %s", text);
-    town_line(0, line);
-    ck_assert_int_eq(last("bytes"), 90);
-    base64_encode(town_room + 90, size - 90, text);
-    memmove(text + 5, text + 4, strlen(text + 4) + 1); /* and in two words */
-    text[4] = ' ';
-    snprintf(line, sizeof line, "put %s wait=1", text);
-    town_line(0, line);
-    ck_assert_int_eq(town_result.rc, 0);
-    ck_assert_int_eq(last("acked"), 6);
+    ck_assert_int_eq(last("superseded"), 0);
+    town_run(60);
+    ck_assert(first.done);
+    ck_assert_int_eq(first.rc, 0);
+    ck_assert_int_ge(fake_int(&first, first.rows - 1, "superseded"), 1);
     ck_assert_uint_eq(town_close(), 0);
 }
 END_TEST
@@ -363,9 +426,11 @@ static const struct suite_test tests[] = {
     SUITE_TEST(not_stored_is_said),
     SUITE_TEST(what_an_operator_may_not_do),
     SUITE_TEST(two_at_once),
-    SUITE_TEST(in_pieces),
     SUITE_TEST(nothing_is_complete_where_the_others_are_lost),
     SUITE_TEST(where_there_is_no_room_it_is_closed),
+    SUITE_TEST(made_from_another_record),
+    SUITE_TEST(two_at_two_servers),
+    SUITE_TEST(replaced_where_it_was_put),
     SUITE_TEST(bad_words),
     SUITE_TEST(so_many_at_a_time_and_closed),
 };

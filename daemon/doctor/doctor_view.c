@@ -200,14 +200,22 @@ static cw_server choose(const struct doctor *d, const struct start *start)
     return died;
 }
 
-/* Says what makes a majority again: so many servers, each of which has a neighbour that runs by then. */
-static void advise_to_start(struct doctor *d, uint32_t lacking)
+/*
+ * Says what makes a majority again: so many servers, each of which has a neighbour that runs by then. blind: nobody is
+ * in view, so that only those that are known to have left are named.
+ */
+static void advise_to_start(struct doctor *d, uint32_t lacking, bool blind)
 {
     const struct torus *t = host_torus(d->s->host);
     struct names names = {.used = 0};
     struct start start = {.count = 0};
     while (start.count < lacking && start.count < START_MOST) {
-        start.server[start.count] = choose(d, &start);
+        cw_server next = choose(d, &start);
+        if (blind && start.count > 0 && (next >= t->servers || !has_left(d, next))) {
+            lacking = start.count; /* the others may well run, behind those that left */
+            break;
+        }
+        start.server[start.count] = next;
         add_name(&names, t, start.server[start.count++]);
     }
     names.more = lacking - (start.count - names.more);
@@ -268,8 +276,7 @@ static void look_at_majority(struct doctor *d)
     d->out->text(d->out->context, "left", left.text);
     say_away(d);
     uint32_t lacking = wanted_of(t) - view->members;
-    bool blind = doctor_is_cut_off(d) && left.count < lacking; /* what is behind those that left may well run */
-    advise_to_start(d, blind ? left.count : lacking);
+    advise_to_start(d, lacking, doctor_is_cut_off(d));
 }
 
 void doctor_view(struct doctor *d)

@@ -128,7 +128,31 @@ START_TEST(alone_for_all_neighbours_left)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(alone_for_all_neighbours_left),
-                                          SUITE_TEST(who_is_away_with_its_neighbours), SUITE_TEST(no_majority),
-                                          SUITE_TEST(advice_can_be_followed)};
+/* One behind them has left, too; the three that have not run all the time, and nobody is told to start them. */
+START_TEST(alone_beside_some_that_run)
+{
+    static const unsigned leave[] = {7, 1, 2, 4};
+    struct host *h = town_open("torus { dims = 2x2x2; coordinate = all }");
+    town_settle(h, 8);
+    for (unsigned i = 0; i < 4; i++) {
+        ls_leave(node_linkstate(host_server(h, leave[i])->node), host_now(h));
+        turn(h, 200);
+    }
+    for (unsigned i = 0; i < 2000 && town_reach(h, 0) != 1; i++) {
+        turn(h, 1);
+    }
+    turn(h, 200);
+    look(h, 0);
+    const char *row = rows_said_find(&said, "cause=no-majority text=1 of 8 servers are in view");
+    ck_assert_ptr_nonnull(row);
+    ck_assert_ptr_nonnull(strstr(row, "left in order: 0,0,1 0,1,0 1,0,0 1,1,1; these are away: 0,1,1 1,0,1 1,1,0"));
+    ck_assert_ptr_nonnull(strstr(row, "in this order: 0,0,1 0,1,0 1,0,0"));
+    ck_assert_ptr_null(strstr(row, "1,0,0 0,1,1"));
+    host_close(h);
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(alone_for_all_neighbours_left), SUITE_TEST(alone_beside_some_that_run),
+    SUITE_TEST(who_is_away_with_its_neighbours), SUITE_TEST(no_majority), SUITE_TEST(advice_can_be_followed)};
 SUITE_MAIN("doctor_view", tests)

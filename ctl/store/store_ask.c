@@ -58,7 +58,9 @@ static int code_of(const struct call *call, const struct message *row, const cha
     if (code == EXIT_FINE || code == expected) {
         return code;
     }
-    fprintf(call->errors, "cwctl: '%s': %s", key, message_get_text(row, "status", "no result"));
+    bool insert = code == EXIT_OTHER && strcmp(call->command->name, "store insert") == 0;
+    const char *said = message_get_text(row, "status", "no result");
+    fprintf(call->errors, "cwctl: '%s': %s", key, insert ? "there is a value already, its version" : said);
     int64_t version = message_get_integer(row, "version", 0);
     if (code == EXIT_OTHER && version != 0) {
         fprintf(call->errors, ": %" PRId64, version);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/doctor/doctor_boot.h"
 
+#include "daemon/doctor/doctor_view.h"
 #include "daemon/host/internal.h"
 
 #include "cubeway/version.h"
@@ -72,6 +73,9 @@ void doctor_bootstrap(struct doctor *d, const struct boot *b)
         }
         if (own && fault->direction < CW_LINK_COUNT && is_told(d, (cw_link)fault->direction)) {
             continue;
+        }
+        if (own && fault->kind == BOOT_FAULT_SILENT && doctor_is_cut_off(d)) {
+            continue; /* that it reaches nobody is said, and worse than that no cable brings anything */
         }
         boot_fault_text(fault, text);
         doctor_say(d, fault->tells_only ? DOCTOR_WARNING : DOCTOR_BROKEN, boot_fault_name(fault->kind), CW_LINK_SELF,

@@ -46,7 +46,7 @@ class Store(ctl_kit.Case):
         for server in ("0,0,0", "1,2,0", "2,2,2"):
             self.assertEqual(self.cwctl(f"--server {server} store get greeting"), "hello")
         self.refused("store get nobody", "'nobody': not found", code=1)
-        self.refused("store insert greeting x", f"the version there is another: {first}", code=2)
+        self.refused("store insert greeting x", f"there is a value already, its version: {first}", code=2)
         second = self.version(f"--server 2,1,0 store cas greeting {first} world")
         self.assertGreater(second, first)
         self.refused(f"store put greeting x --if-version {first}", f"another: {second}", code=2)

@@ -437,6 +437,28 @@ static void take_back(const struct call *call, const struct member *member, size
     free(those.one);
 }
 
+/* An undo that would give some of them another build than the others, since one was reloaded or undone by itself. */
+static int check_alike(const struct call *call, const struct member *member, size_t count)
+{
+    struct rows rows = {NULL, 0, 0};
+    int code = EXIT_FINE;
+    (void)gather(member, count, &rows);
+    for (size_t i = 1; i < rows.count && code == EXIT_FINE; i++) {
+        const struct message *a = rows.row[0], *b = rows.row[i];
+        if (strcmp(message_get_text(a, "build", ""), message_get_text(b, "build", "")) != 0) {
+            fprintf(call->errors,
+                    "cwctl: they would not run the same then: %s version %s (build %.12s), and %s version %s (build "
+                    "%.12s); services reload FILE puts one build on all\n",
+                    message_get_text(a, "asked", "?"), message_get_text(a, "version", "?"),
+                    message_get_text(a, "build", "?"), message_get_text(b, "asked", "?"),
+                    message_get_text(b, "version", "?"), message_get_text(b, "build", "?"));
+            code = EXIT_NO;
+        }
+    }
+    rows_clear(&rows);
+    return code;
+}
+
 /* All daemons say that they can. Otherwise what they say, and that nothing has happened. */
 static int check_on_all(const struct call *call, const struct find_crowd *crowd, cw_span start_patience)
 {
@@ -446,8 +468,12 @@ static int check_on_all(const struct call *call, const struct find_crowd *crowd,
     struct member *member = gather_members(crowd);
     ask_all(&v.call, member, crowd->count, start_patience);
     int code = sum_up(member, crowd->count);
+    bool able = code == EXIT_FINE;
+    code = able && undoes(call) ? check_alike(call, member, crowd->count) : code;
     if (code != EXIT_FINE) {
-        complain(call, member, crowd->count);
+        if (!able) {
+            complain(call, member, crowd->count);
+        }
         if (crowd->count > 1) {
             fprintf(call->errors, "cwctl: nothing was %s on any of the %zu daemons%s\n",
                     undoes(call)    ? "put back"

@@ -199,6 +199,11 @@ class Ctl(lab_kit.Case):
         run("ctl", "0,1,0", "1,0,0", "services", "reload", "builds", "--undo")
         self.assertEqual({name: row["version"] for name, row in self.services("builds").items()},
                          {"0,0,0": "0.2", "1,1,0": "0.2", "0,1,0": "0.1", "1,0,0": "0.1"})
+        # One of two is put forward again by itself: another undo of both would only change places.
+        run("ctl", "0,1,0", "services", "reload", "builds", "--undo")
+        said = run("ctl", "0,1,0", "1,0,0", "services", "reload", "builds", "--undo", code=1).stderr
+        self.assertIn("they would not run the same then: 0,1,0 version 0.1", said)
+        self.assertIn("cwctl: nothing was put back on any of the 2 daemons", said)
 
     def test_one_daemon_is_asked_once(self):
         """Where all servers live in one process, what is done to one of them is done to all."""

@@ -332,21 +332,19 @@ static const char *reason(const struct order *w, cw_server s, int status)
 /* Nobody has the result. */
 static int refuse_failed(struct order *w)
 {
-    const struct orders *o = w->o;
-    cw_server root = w->wanted.look.root, who = w->said[root].noted ? w->done.who : root;
-    /* Of a failure at the root its note says whose fault it was: the root only tells of a server that has died. */
-    bool blames = w->failed == root && w->said[root].noted && who < o->torus.servers;
-    who = w->failed != CW_SERVER_NONE && !blames ? w->failed : who;
-    int rc = w->cancelled ? -ECANCELED : w->said[w->failed != CW_SERVER_NONE ? w->failed : root].status;
+    cw_server root = w->wanted.look.root, failed = w->failed != CW_SERVER_NONE ? w->failed : root;
+    /* The root's note says whose fault it was: mostly it only tells of a server that has died. */
+    cw_server who = failed == root && w->said[root].noted ? w->done.who : failed;
+    int rc = w->cancelled ? -ECANCELED : w->said[failed].status;
     char name[TORUS_TEXT] = "";
     rc = rc < 0 ? rc : -EPROTO;
     if (!w->cancelled && w->said[root].reduced && w->wanted.look.sink == NOTE_SINK_FILE) {
-        torus_format(torus_coord(&o->torus, root), name);
+        torus_format(torus_coord(&w->o->torus, root), name);
         return refuse_with(w->request, rc, "the result cannot be written to %s on %s: %s", w->wanted.look.to, name,
                            words_store(rc));
     }
-    if (!w->cancelled && who < o->torus.servers) {
-        torus_format(torus_coord(&o->torus, who), name);
+    if (!w->cancelled && who < w->o->torus.servers) {
+        torus_format(torus_coord(&w->o->torus, who), name);
     }
     return refuse_with(w->request, rc, "the reduction failed: %s%s%s%s", words_end(rc),
                        name[0] != '\0' ? " (server " : "", name, name[0] != '\0' ? ")" : "");

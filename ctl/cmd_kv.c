@@ -5,7 +5,6 @@
  */
 #include "ctl/commands.h"
 
-#include "base/base64.h"
 #include "ctl/ask/job_number.h"
 #include "ctl/ask/value.h"
 
@@ -13,9 +12,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
-enum { VALUE_MAX = 1024 * 1024, PIECE = 30 * 1024, WORD = 64 };
+enum { VALUE_MAX = 1024 * 1024, WORD = 64 };
 
 /* ---- Asking ------------------------------------------------------------------------------------------------------ */
 
@@ -90,49 +88,19 @@ int run_kv_get(struct call *call)
         code = code_of(call, rows.row[0], key);
     }
     if (code == EXIT_FINE && rows.count > 0 && !call->arguments->json) {
-        code = value_write(call, rows.row[0]);
+        code = value_write_row(call, rows.row[0]);
     }
     return show(call, &rows, code);
 }
 
 /* ---- set --------------------------------------------------------------------------------------------------------- */
 
-static void word_base64(struct request_draft *r, const uint8_t *bytes, size_t length)
-{
-    char text[PIECE / 3 * 4 + 8];
-    base64_encode(bytes, length, text);
-    request_draft_word(r, text);
-}
-
-/* Sends a value that is too long for one request before it, in pieces, under a number. */
-static int bring(const struct call *call, const uint8_t *bytes, size_t length, uint64_t id)
-{
-    char number[WORD];
-    int code = EXIT_FINE;
-    snprintf(number, sizeof number, "%" PRIu64, id);
-    for (size_t at = 0; at < length && code == EXIT_FINE; at += PIECE) {
-        struct rows rows = {NULL, 0, 0};
-        struct request_draft *r = request_of(call, "stage");
-        request_draft_word(r, number);
-        word_base64(r, bytes + at, length - at < PIECE ? length - at : PIECE);
-        code = ask(call, r, &rows);
-        rows_clear(&rows);
-    }
-    return code;
-}
-
 static int set(const struct call *call, const char *key, const uint8_t *bytes, size_t length)
 {
     const struct arguments_given *flags = call_given(call, "flags"), *expire = call_given(call, "expire");
     struct rows rows = {NULL, 0, 0};
     uint64_t id = 0;
-    int code = EXIT_FINE;
-    if (length > PIECE) {
-        while (id == 0 && getrandom(&id, sizeof id, 0) == (ssize_t)sizeof id) {
-            id >>= 1; /* it is written as a number with a sign */
-        }
-        code = bring(call, bytes, length, id);
-    }
+    int code = length > VALUE_PIECE ? value_bring(call, "kvcache", bytes, length, &id) : EXIT_FINE;
     if (code != EXIT_FINE) {
         return code;
     }
@@ -142,7 +110,7 @@ static int set(const struct call *call, const char *key, const uint8_t *bytes, s
         request_draft_word(r, "");
         word_number(r, "stage=", (int64_t)id);
     } else {
-        word_base64(r, bytes, length);
+        value_word(r, bytes, length);
         request_draft_word(r, "form=base64");
     }
     if (flags != NULL) {

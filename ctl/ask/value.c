@@ -4,9 +4,13 @@
 #include "base/base64.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
+
+enum { NUMBER = 32, DROP_MS = 1000 };
 
 uint8_t *value_read(const struct call *call, const char *file, size_t most, const char *most_text, size_t *length)
 {
@@ -28,7 +32,91 @@ uint8_t *value_read(const struct call *call, const char *file, size_t most, cons
     return NULL;
 }
 
-int value_write(const struct call *call, const struct message *row)
+/* ---- To the daemon ----------------------------------------------------------------------------------------------- */
+
+void value_word(struct request_draft *r, const uint8_t *bytes, size_t length)
+{
+    char text[VALUE_PIECE / 3 * 4 + 8];
+    base64_encode(bytes, length, text);
+    request_draft_word(r, text);
+}
+
+static struct request_draft *stage(const struct call *call, const char *service, uint64_t id)
+{
+    char number[NUMBER];
+    struct request_draft *r = request_draft_open("service", call->server);
+    snprintf(number, sizeof number, "%" PRIu64, id);
+    request_draft_word(r, service);
+    request_draft_word(r, "stage");
+    request_draft_word(r, number);
+    return r;
+}
+
+/* By a connection of its own: the other one is of no more use once the command was interrupted. */
+static void forget(const struct call *call, const char *service, uint64_t id)
+{
+    char why[CLIENT_WHY];
+    struct client *client = NULL;
+    struct rows rows = {NULL, 0, 0};
+    if (client_open(&client, client_path(call->client), why) < 0) {
+        return; /* the service forgets it by itself, half a minute later */
+    }
+    struct request_draft *r = stage(call, service, id);
+    request_draft_word(r, "");
+    request_draft_word(r, "drop=1");
+    (void)!client_ask(client, r, CW_MS(DROP_MS), rows_add, &rows, why);
+    request_draft_close(r);
+    rows_clear(&rows);
+    client_close(client);
+}
+
+static int bring_piece(const struct call *call, struct request_draft *r, const uint8_t *bytes, size_t length, size_t at)
+{
+    char from[NUMBER];
+    struct rows rows = {NULL, 0, 0};
+    int code = EXIT_FINE;
+    value_word(r, bytes + at, length - at < VALUE_PIECE ? length - at : VALUE_PIECE);
+    snprintf(from, sizeof from, "from=%zu", at);
+    request_draft_word(r, from);
+    int rc = call_ask(call, r, call_patience(call), rows_add, &rows, &code);
+    request_draft_close(r);
+    rows_clear(&rows);
+    if (rc == -EINTR) {
+        fprintf(call->errors, "cwctl: stopped: the value is not all there, and was not put\n");
+        return EXIT_NO;
+    }
+    return rc < 0 ? code : EXIT_FINE;
+}
+
+int value_bring(const struct call *call, const char *service, const uint8_t *bytes, size_t length, uint64_t *id)
+{
+    int code = EXIT_FINE;
+    do {
+        if (getrandom(id, sizeof *id, 0) != (ssize_t)sizeof *id) {
+            return EXIT_NO;
+        }
+        *id >>= 1; /* it is written as a number with a sign */
+    } while (*id == 0);
+    for (size_t at = 0; at < length && code == EXIT_FINE; at += VALUE_PIECE) {
+        code = bring_piece(call, stage(call, service, *id), bytes, length, at);
+    }
+    if (code != EXIT_FINE) {
+        forget(call, service, *id);
+    }
+    return code;
+}
+
+/* ---- From the daemon --------------------------------------------------------------------------------------------- */
+
+void value_write(const struct call *call, const uint8_t *bytes, size_t length)
+{
+    fwrite(bytes, 1, length, call->out);
+    if (isatty(fileno(call->out)) && (length == 0 || bytes[length - 1] != '\n')) {
+        fputc('\n', call->out);
+    }
+}
+
+int value_write_row(const struct call *call, const struct message *row)
 {
     const char *text = message_get_text(row, "base64", "");
     size_t room = strlen(text) + 1;
@@ -39,10 +127,7 @@ int value_write(const struct call *call, const struct message *row)
         free(bytes);
         return EXIT_NO;
     }
-    fwrite(bytes, 1, (size_t)length, call->out);
-    if (isatty(fileno(call->out)) && (length == 0 || bytes[length - 1] != '\n')) {
-        fputc('\n', call->out);
-    }
+    value_write(call, bytes, (size_t)length);
     free(bytes);
     return EXIT_FINE;
 }

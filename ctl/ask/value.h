@@ -10,7 +10,19 @@
  * line on errors, which calls that many bytes `most_text`.
  */
 uint8_t *value_read(const struct call *call, const char *file, size_t most, const char *most_text, size_t *length);
-/* Writes the bytes of the row's field "base64" to the output; on a terminal a line ends behind them. An exit code. */
-int value_write(const struct call *call, const struct message *row);
+enum { VALUE_PIECE = 30 * 1024 }; /* bytes of a value in one request, which is in base64 */
+
+/* Adds the bytes, at most VALUE_PIECE, as a word in base64. */
+void value_word(struct request_draft *r, const uint8_t *bytes, size_t length);
+/*
+ * Brings a value that is too long for one request to a service of the daemon, in pieces: a request with "stage=*id"
+ * puts it. An exit code; where it is not EXIT_FINE, or the command is to end, the service has been told to forget it.
+ */
+int value_bring(const struct call *call, const char *service, const uint8_t *bytes, size_t length, uint64_t *id);
+
+/* Writes the bytes to the output; on a terminal a line ends behind them. */
+void value_write(const struct call *call, const uint8_t *bytes, size_t length);
+/* The same with those of the row's field "base64". An exit code. */
+int value_write_row(const struct call *call, const struct message *row);
 
 #endif

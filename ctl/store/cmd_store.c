@@ -7,6 +7,7 @@
 #include "ctl/ask/value.h"
 #include "ctl/store/store_ask.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,17 +33,37 @@ static void say_version(const struct call *call, const struct rows *rows)
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
+/* The row with all of the value. */
+static int show_value(const struct call *call, const struct store_value *v)
+{
+    char *text = malloc(base64_length(v->length) + 1);
+    if (text == NULL) {
+        fprintf(call->errors, "cwctl: %s\n", strerror(ENOMEM));
+        return EXIT_NO;
+    }
+    base64_encode(v->bytes, v->length, text);
+    message_text(v->row, "base64", text);
+    free(text);
+    message_print(v->row, call->out);
+    return EXIT_FINE;
+}
+
 int run_store_get(struct call *call)
 {
     const char *key = call->arguments->word[2];
-    struct rows rows = {NULL, 0, 0};
-    struct request_draft *r = store_request(call, "get", key);
-    request_draft_word(r, "form=base64");
-    int code = store_operate(call, r, key, &rows);
-    if (code == EXIT_FINE && rows.count > 0 && !call->arguments->json) {
-        code = value_write(call, rows.row[0]);
+    const struct store_key asked = {key, key, false};
+    struct store_value v;
+    int code = store_fetch(call, &asked, EXIT_FINE, &v);
+    if (code != EXIT_FINE) {
+        return code;
     }
-    return show(call, &rows, code);
+    if (call->arguments->json) {
+        code = show_value(call, &v);
+    } else {
+        value_write(call, v.bytes, v.length);
+    }
+    store_value_close(&v);
+    return code;
 }
 
 static const struct table_column head_columns[] = {

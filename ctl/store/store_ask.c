@@ -3,15 +3,16 @@
 
 #include "base/base64.h"
 #include "ctl/ask/job_number.h"
+#include "ctl/ask/value.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 enum {
-    PIECE = 30 * 1024, /* of a value, in one request */
     WORD = 128,
+    FETCHES = 20, /* times that a value is begun to be read */
 };
 
 /* ---- Asking ------------------------------------------------------------------------------------------------------ */
@@ -134,47 +135,112 @@ int store_page(const struct call *call, const char *prefix, char after[static ST
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-static void word_base64(struct request_draft *r, const uint8_t *bytes, size_t length)
+int store_value(const struct call *call, struct request_draft *r, const uint8_t *bytes, size_t length)
 {
-    char text[PIECE / 3 * 4 + 8];
-    base64_encode(bytes, length, text);
-    request_draft_word(r, text);
+    char word[WORD];
+    uint64_t id = 0;
+    if (length <= VALUE_PIECE) {
+        value_word(r, bytes, length);
+        request_draft_word(r, "form=base64");
+        return EXIT_FINE;
+    }
+    int code = value_bring(call, "store", bytes, length, &id);
+    snprintf(word, sizeof word, "stage=%" PRIu64, id);
+    request_draft_word(r, "");
+    request_draft_word(r, word);
+    return code;
 }
 
-/* Brings a value that is too long for one request, in pieces, under a number that is drawn. */
-static int bring(const struct call *call, const uint8_t *bytes, size_t length, uint64_t *id)
+/*
+ * Asks for the piece behind what is there; of the version that the pieces before it were of, which is 0 for the first.
+ * Nothing is said where the exit code is `expected`.
+ */
+static int ask_piece(const struct call *call, const struct store_key *key, const struct store_value *v, int64_t version,
+                     int expected, struct rows *rows)
 {
-    char number[WORD];
+    char word[WORD];
+    struct request_draft *r = store_request(call, "get", key->word);
+    if (key->base64) {
+        request_draft_word(r, STORE_KEY_BASE64);
+    }
+    request_draft_word(r, "form=base64");
+    snprintf(word, sizeof word, "from=%zu", v->length);
+    request_draft_word(r, word);
+    if (version != 0) {
+        snprintf(word, sizeof word, "version=%" PRId64, version);
+        request_draft_word(r, word);
+    }
+    return store_try(call, r, key->shown, expected, rows);
+}
+
+static int say_none(const struct call *call, const struct store_key *key, const char *what)
+{
+    fprintf(call->errors, "cwctl: '%s': %s\n", key->shown, what);
+    return EXIT_NO;
+}
+
+/* Adds the piece that the row tells. *more: others follow. */
+static int add_piece(const struct call *call, const struct store_key *key, struct store_value *v,
+                     const struct message *row, bool *more)
+{
+    const char *text = message_get_text(row, "base64", "");
+    int64_t bytes = message_get_integer(v->row != NULL ? v->row : row, "bytes", -1);
+    if (bytes < 0 || bytes > CW_STORE_VALUE_MAX) {
+        return say_none(call, key, "the daemon told a value that is none");
+    }
+    if (v->bytes == NULL) {
+        v->bytes = malloc((size_t)bytes + 4);
+    }
+    int n = v->bytes != NULL ? base64_decode(text, v->bytes + v->length, (size_t)bytes - v->length) : -ENOMEM;
+    if (n < 0 || (n == 0 && v->length < (size_t)bytes)) {
+        return say_none(call, key, n == -ENOMEM ? strerror(ENOMEM) : "the daemon told a value that is none");
+    }
+    v->length += (size_t)n;
+    *more = v->length < (size_t)bytes;
+    return EXIT_FINE;
+}
+
+/* All pieces of one version. *again: it is another one by now. */
+static int fetch_once(const struct call *call, const struct store_key *key, int expected, struct store_value *v,
+                      bool *again)
+{
+    bool more = true;
     int code = EXIT_FINE;
-    do {
-        if (getrandom(id, sizeof *id, 0) != (ssize_t)sizeof *id) {
-            return EXIT_NO;
-        }
-        *id >>= 1; /* it is written as a number with a sign */
-    } while (*id == 0);
-    snprintf(number, sizeof number, "%" PRIu64, *id);
-    for (size_t at = 0; at < length && code == EXIT_FINE; at += PIECE) {
+    while (code == EXIT_FINE && more) {
         struct rows rows = {NULL, 0, 0};
-        struct request_draft *r = store_request(call, "stage", number);
-        word_base64(r, bytes + at, length - at < PIECE ? length - at : PIECE);
-        code = store_ask(call, r, &rows);
+        int64_t version = v->row != NULL ? message_get_integer(v->row, "version", 0) : 0;
+        code = ask_piece(call, key, v, version, version != 0 ? EXIT_OTHER : expected, &rows);
+        *again = code == EXIT_OTHER && version != 0 && rows.count > 0;
+        if (code == EXIT_FINE && rows.count == 0) {
+            code = say_none(call, key, "stopped");
+        }
+        code = code == EXIT_FINE ? add_piece(call, key, v, rows.row[rows.count - 1], &more) : code;
+        if (code == EXIT_FINE && v->row == NULL) {
+            v->row = rows.row[--rows.count];
+        }
         rows_clear(&rows);
     }
     return code;
 }
 
-int store_value(const struct call *call, struct request_draft *r, const uint8_t *bytes, size_t length)
+void store_value_close(struct store_value *v)
 {
-    char word[WORD];
-    uint64_t id = 0;
-    if (length <= PIECE) {
-        word_base64(r, bytes, length);
-        request_draft_word(r, "form=base64");
-        return EXIT_FINE;
+    free(v->bytes);
+    message_close(v->row);
+    *v = (struct store_value){.bytes = NULL};
+}
+
+int store_fetch(const struct call *call, const struct store_key *key, int expected, struct store_value *v)
+{
+    bool again = true;
+    int code = EXIT_NO;
+    for (unsigned i = 0; again && i < FETCHES; i++) {
+        *v = (struct store_value){.bytes = NULL};
+        code = fetch_once(call, key, expected, v, &again);
+        if (code != EXIT_FINE) {
+            store_value_close(v);
+        }
     }
-    int code = bring(call, bytes, length, &id);
-    snprintf(word, sizeof word, "stage=%" PRIu64, id);
-    request_draft_word(r, "");
-    request_draft_word(r, word);
-    return code;
+    return again ? say_none(call, key, "it was put anew each time before all of it was read: try again in a while")
+                 : code;
 }

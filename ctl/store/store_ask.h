@@ -38,6 +38,27 @@ int store_try(const struct call *call, struct request_draft *r, const char *key,
  */
 int store_value(const struct call *call, struct request_draft *r, const uint8_t *bytes, size_t length);
 
+/* A name as it is asked for. */
+struct store_key {
+    const char *word;  /* borrowed */
+    const char *shown; /* the same, in messages */
+    bool base64;       /* the word is in base64 */
+};
+
+/* A value as it was got. */
+struct store_value {
+    uint8_t *bytes;
+    size_t length;
+    struct message *row; /* "version", "bytes", "flags"; its "base64" is the first piece only */
+};
+
+/*
+ * Gets a value whole, by as many answers as it takes, all of one version. EXIT_FINE: to be closed; else an exit code,
+ * after a line on errors unless it is `expected` (EXIT_FINE: none is).
+ */
+int store_fetch(const struct call *call, const struct store_key *key, int expected, struct store_value *v);
+void store_value_close(struct store_value *v);
+
 /* Adds the row's name ("base64") as it is shown: the bytes that are no plain letters as \xNN. */
 void store_name_row(struct message *row);
 /*

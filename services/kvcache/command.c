@@ -143,9 +143,7 @@ static uint8_t *value_of(struct kvcache *k, cw_request *r, const char *word, con
     uint8_t *bytes;
     if (w->upload != 0) {
         bytes = upload_take(&k->uploads, w->upload, length);
-        *rc = bytes != NULL ? 0
-                            : refuse_request(r, "nothing was brought under %llu, or it was too long ago",
-                                             (unsigned long long)w->upload);
+        *rc = bytes != NULL ? 0 : upload_refuse_missing(r, w->upload);
         return bytes;
     }
     size_t room = strlen(word) + 1;
@@ -178,25 +176,6 @@ static int set(struct kvcache *k, cw_request *r, const char *key, const char *wo
     rc = run(k, r, &request, key, w);
     free(bytes);
     return rc;
-}
-
-/* stage N BASE64: one more piece of a value that a later `set` with stage=N stores. */
-static int upload_piece(struct kvcache *k, cw_request *r, const char *number, const char *word)
-{
-    struct wishes w = {.base64 = true};
-    uint64_t id;
-    size_t length;
-    int rc;
-    if (words_number(number, 1, UINT64_MAX, &id) < 0) {
-        return refuse_request(r, "a number from 1 on: '%.60s'", number);
-    }
-    uint8_t *bytes = value_of(k, r, word, &w, &length, &rc);
-    if (bytes == NULL) {
-        return rc;
-    }
-    rc = upload_add(&k->uploads, id, bytes, length, KV_VALUE_MAX, cw_now(k->svc));
-    free(bytes);
-    return rc == -EMSGSIZE ? refuse_request(r, "a value has at most %d bytes", KV_VALUE_MAX) : rc;
 }
 
 /* ---- The others -------------------------------------------------------------------------------------------------- */
@@ -237,6 +216,7 @@ static int keyed(struct kvcache *k, cw_request *r, int argc, const char *const *
     *known = (sets || strcmp(argv[0], "get") == 0 || strcmp(argv[0], "delete") == 0) && argc >= needs;
     int rc = *known ? read_wishes(&w, r, argc - needs, argv + needs) : 0;
     if (!*known || rc < 0) {
+        upload_drop(&k->uploads, *known ? w.upload : 0); /* what is refused does not hold another value's place */
         return rc;
     }
     return sets ? set(k, r, argv[1], argv[2], &w) : run(k, r, &request, argv[1], &w);
@@ -251,8 +231,8 @@ int kv_command(struct kvcache *k, cw_request *r, int argc, const char *const *ar
     if (known) {
         return rc;
     }
-    if (argc == 3 && strcmp(word, "stage") == 0) {
-        return upload_piece(k, r, argv[1], argv[2]);
+    if (strcmp(word, "stage") == 0) { /* for a later `set` with stage=N; expiry_due() ends what stays */
+        return upload_command(&k->uploads, r, argc, argv, KV_VALUE_MAX, cw_now(k->svc));
     }
     if (argc >= 1 && argc <= 2 && strcmp(word, "flush") == 0) {
         rc = read_wishes(&w, r, argc - 1, argv + 1);

@@ -116,6 +116,7 @@ static void expiry_due(cw_svc *s, void *state, void *arg)
     if (k->root_timer == NULL) {
         root_review(k); /* there was no memory for its timer */
     }
+    (void)upload_expire(&k->uploads, now);
     k->expiry = cw_timer_start(s, CW_MS(KV_EXPIRY_MS), expiry_due, NULL);
     CHECK_SLOW(walk_sometimes(k));
 }
@@ -280,7 +281,8 @@ static const cw_command commands[] = {
     {"set", "KEY VALUE [job=N] [form=base64] [stage=N] [flags=N] [expire_us=N]", "store a value"},
     {"delete", "KEY [job=N]", "remove a value"},
     {"flush", "[job=N]", "remove all values of a job"},
-    {"stage", "N BASE64", "a piece of a value that is too long for one command"},
+    {"stage", "N BASE64 [from=N] [drop=1]",
+     "a piece of a value that is too long for one command, behind so many bytes"},
     {"stats", "[all]", "what this cache, or all caches, have counted"},
     {"hot", "[N]", "the keys that are asked for most"},
     {"extras", "0..8", "how many other servers may have copies of a hot value"},

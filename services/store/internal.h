@@ -4,8 +4,9 @@
  * include it, and tests. Each file has a header with what the others may call; arrows run down.
  *
  *   entry/       store.c  the service's table: packets and events go to the files below;  command.c, operate.c  what
- *                operators ask;  member.c  a member's answers to a leader, and to whoever takes it for one;  learner.c
- *                those of a newcomer;  letters.c  what comes by the transport
+ *                operators ask, pieces.c  by as many answers as it takes;  member.c  a member's answers to a leader,
+ *                and to whoever takes it for one;  learner.c  those of a newcomer;  letters.c  what comes by the
+ *                transport
  *   ask/         asker.c  the asker's side: which member a question goes to, how often, until when;  lister.c  a list
  *                of names, asked of all shards
  *   making.c     an operator makes a class, on all servers
@@ -32,6 +33,7 @@
 
 #include "base/list.h"
 #include "keyspace/torus.h"
+#include "services/reply/download.h"
 #include "services/reply/upload.h"
 #include "services/store/held/acceptor.h"
 #include "services/store/held/mutant.h"
@@ -228,6 +230,8 @@ struct store {
     struct store_hint hint[STORE_HINTS];
 
     struct uploads uploads;      /* of operators */
+    struct downloads downloads;  /* the same */
+    cw_timer *pieces_timer;      /* while one of both is under way: entry/pieces.c */
     struct transport *transport; /* what fits no packet goes by it; NULL: the service closes */
     struct list letters;         /* items that are under way by it: peers.c */
     size_t hand[STORE_HANDS];    /* bytes */

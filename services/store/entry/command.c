@@ -9,6 +9,7 @@
 #include "services/store/disk/journal.h"
 #include "services/store/durable.h"
 #include "services/store/entry/operate.h"
+#include "services/store/entry/pieces.h"
 #include "services/store/lead.h"
 #include "services/store/making.h"
 #include "services/store/quota.h"
@@ -23,7 +24,8 @@
 const cw_command store_commands[] = {
     {"create", "disk|memory [copies=N]",
      "Make the store, on all servers: each value is on 3 (or 4) of them, on their disks or in their memory."},
-    {"get", "KEY [key=base64] [job=N] [form=base64] [wait_ms=N]", "The value of a name, and its version."},
+    {"get", "KEY [key=base64] [job=N] [form=base64 [from=N [version=N]]] [wait_ms=N]",
+     "The value of a name, and its version; with from=N, 30 KiB of it from there on, of that version."},
     {"head", "KEY [key=base64] [job=N] [wait_ms=N]", "The version and the length of the value of a name."},
     {"put", "KEY VALUE [version=N] [flags=N] [ttl_ms=N] [key=base64] [job=N] [form=base64] [stage=N] [wait_ms=N]",
      "Put a value; with version=N, only if that is the version there."},
@@ -33,7 +35,8 @@ const cw_command store_commands[] = {
      "Put a value if there is none."},
     {"delete", "KEY [version=N] [key=base64] [job=N] [wait_ms=N]",
      "Delete a value; with version=N, if that is the version there."},
-    {"stage", "N BASE64", "A piece of a value that is too long for one command: a put with stage=N puts all of them."},
+    {"stage", "N BASE64 [from=N] [drop=1]",
+     "A piece of a value that is too long for one command, behind so many bytes: a put with stage=N puts all of them."},
     {"list", "[PREFIX [after=NAME] [limit=N] [job=N] [form=base64] [wait_ms=N]]",
      "A page of names that begin so, in order, and behind them a row that says whether there are more."},
     {"watch", "NAME [prefix=1] [cursor=HEX] [job=N] [form=base64] [wait_ms=N]",
@@ -218,7 +221,7 @@ int store_command(struct store *s, cw_request *r, int argc, const char *const *a
         return rc;
     }
     if (strcmp(word, "stage") == 0) {
-        return store_operate_stage(s, r, argc, argv);
+        return store_pieces_stage(s, r, argc, argv);
     }
     if (strcmp(word, "list") == 0) {
         return store_operate_list(s, r, argc, argv);

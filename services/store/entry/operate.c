@@ -6,6 +6,7 @@
 #include "services/reply/refuse.h"
 #include "services/store/ask/asker.h"
 #include "services/store/common.h"
+#include "services/store/entry/pieces.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -24,23 +25,34 @@ struct wishes {
     uint32_t flags;
     cw_span wait, ttl;
     uint64_t upload; /* 0, or the number under which the value was brought */
+    bool some;       /* a get of a piece, that begins at `from` */
+    uint64_t from;
 };
+
+/* Which options an operation has, beside those that all have. */
+enum sort { SORT_PLAIN, SORT_GET, SORT_DELETE, SORT_PUT };
 
 static bool read_version(const char *word, uint64_t *version)
 {
     return words_number(word, 0, UINT64_MAX, version) == 0;
 }
 
-static int read_wish(struct wishes *w, cw_request *r, const char *word, bool puts, bool writes)
+static int read_wish(struct wishes *w, cw_request *r, const char *word, enum sort sort)
 {
-    uint64_t job = w->job, flags = w->flags, wait = 0, version = 0, ttl = 0, upload = w->upload;
-    const struct words_option all[] = {{"job", 1, UINT32_MAX, &job},
-                                       {"wait_ms", 1, WAIT_MOST_MS, &wait},
-                                       {"version", 0, UINT64_MAX, &version},
-                                       {"flags", 0, UINT32_MAX, &flags},
-                                       {"ttl_ms", 1, 1000 * (uint64_t)CW_STORE_TTL_MAX_S, &ttl},
-                                       {"stage", 1, UINT64_MAX, &upload}};
-    size_t count = puts ? 6 : writes ? 3 : 2;
+    uint64_t job = w->job, flags = w->flags, wait = 0, version = 0, ttl = 0, upload = w->upload, from = w->from;
+    const struct words_option writes[] = {{"job", 1, UINT32_MAX, &job},
+                                          {"wait_ms", 1, WAIT_MOST_MS, &wait},
+                                          {"version", 0, UINT64_MAX, &version},
+                                          {"flags", 0, UINT32_MAX, &flags},
+                                          {"ttl_ms", 1, 1000 * (uint64_t)CW_STORE_TTL_MAX_S, &ttl},
+                                          {"stage", 1, UINT64_MAX, &upload}};
+    const struct words_option gets[] = {{"job", 1, UINT32_MAX, &job},
+                                        {"wait_ms", 1, WAIT_MOST_MS, &wait},
+                                        {"version", 0, UINT64_MAX, &version},
+                                        {"from", 0, UINT64_MAX, &from}};
+    static const size_t counts[] = {[SORT_PLAIN] = 2, [SORT_GET] = 4, [SORT_DELETE] = 3, [SORT_PUT] = 6};
+    const struct words_option *all = sort == SORT_GET ? gets : writes;
+    const size_t count = counts[sort];
     if (strcmp(word, "form=base64") == 0) {
         w->base64 = true;
         return 0;
@@ -56,6 +68,8 @@ static int read_wish(struct wishes *w, cw_request *r, const char *word, bool put
         w->conditional = true;
         w->version = version;
     }
+    w->some = w->some || words_value(word, "from") != NULL;
+    w->from = from;
     w->upload = upload;
     w->job = (cw_job)job;
     w->flags = (uint32_t)flags;
@@ -68,74 +82,74 @@ static int read_wish(struct wishes *w, cw_request *r, const char *word, bool put
 
 struct waiting {
     cw_request *request;
-    bool get, base64;
+    bool base64;
+    struct store *store;
+    struct store_piece *get; /* owned; NULL: it is no get */
 };
-
-/* Bytes as a field of that name, with what is no plain letter as \xNN; or in base64. */
-static void tell_bytes(cw_request *r, const char *field, bool base64, const uint8_t *bytes, size_t length)
-{
-    const size_t room = 4 * length + 8;
-    char *text = malloc(room);
-    size_t at = 0;
-    if (text == NULL) {
-        return;
-    }
-    if (base64) {
-        base64_encode(bytes, length, text);
-        cw_request_text(r, field, text);
-        free(text);
-        return;
-    }
-    for (size_t i = 0; i < length; i++) {
-        uint8_t c = bytes[i];
-        bool plain = c >= ' ' && c <= '~' && c != '\\';
-        at += (size_t)snprintf(text + at, room - at, plain ? "%c" : "\\x%02x", c);
-    }
-    text[at] = '\0';
-    cw_request_text(r, field, text);
-    free(text);
-}
 
 static void answered(void *arg, const cw_store_result *result)
 {
     struct waiting *w = arg;
     cw_request *r = w->request;
     bool ok = result->status == CW_STORE_OK;
-    cw_request_text(r, "status", store_status_text(result->status));
-    cw_request_int(r, "code", result->status);
-    if (ok && w->get) {
-        tell_bytes(r, w->base64 ? "base64" : "value", w->base64, result->value, result->value_length);
+    int rc = 0;
+    if (w->get != NULL && (ok || result->status == CW_STORE_NOT_FOUND)) {
+        rc = store_pieces_tell(w->store, r, w->get, result);
+    } else {
+        cw_request_text(r, "status", store_status_text(result->status));
+        cw_request_int(r, "code", result->status);
+        if (ok || result->status == CW_STORE_CONFLICT) {
+            cw_request_int(r, "version", (int64_t)result->version);
+        }
+        if (ok) {
+            cw_request_int(r, "bytes", (int64_t)result->value_length);
+            cw_request_int(r, "flags", result->flags);
+        }
     }
-    if (ok || result->status == CW_STORE_CONFLICT) {
-        cw_request_int(r, "version", (int64_t)result->version);
-    }
-    if (ok) {
-        cw_request_int(r, "bytes", (int64_t)result->value_length);
-        cw_request_int(r, "flags", result->flags);
-    }
-    cw_request_done(r, 0);
+    cw_request_done(r, rc);
+    free(w->get);
     free(w);
 }
 
-static int run(struct store *s, cw_request *r, cw_store_request *q, const struct wishes *w)
+/* What the get is to tell: to be freed. NULL: no memory. */
+static struct store_piece *piece_of(const cw_store_request *q, const struct wishes *w)
+{
+    struct store_piece *p = malloc(sizeof *p);
+    if (p != NULL) {
+        *p = (struct store_piece){.job = w->job,
+                                  .base64 = w->base64,
+                                  .some = w->some,
+                                  .same = w->conditional,
+                                  .from = w->from,
+                                  .version = w->version,
+                                  .name_length = q->name_length};
+        memcpy(p->name, q->name, q->name_length);
+    }
+    return p;
+}
+
+/* Takes get, which is NULL when it is no get. */
+static int run(struct store *s, cw_request *r, cw_store_request *q, const struct wishes *w, struct store_piece *get)
 {
     struct waiting *waiting = malloc(sizeof *waiting);
     if (waiting == NULL) {
+        free(get);
         return -ENOMEM;
     }
     q->size = sizeof *q;
     q->job = w->job;
-    q->conditional = w->conditional;
-    q->version = w->version;
+    q->conditional = get == NULL && w->conditional;
+    q->version = get == NULL ? w->version : 0;
     q->flags = w->flags;
     q->timeout = w->wait;
     q->ttl = w->ttl;
-    *waiting = (struct waiting){r, q->op == CW_STORE_GET, w->base64};
+    *waiting = (struct waiting){r, w->base64, s, get};
     int rc = store_asker_do(s, q, answered, waiting);
     if (rc == 0) {
         return 1;
     }
     free(waiting);
+    free(get);
     if (rc == -EMSGSIZE) {
         return refuse_request(r, "a value has at most %d bytes: the one for '%.60s' has %zu", CW_STORE_VALUE_MAX,
                               (const char *)q->name, q->value_length);
@@ -143,6 +157,25 @@ static int run(struct store *s, cw_request *r, cw_store_request *q, const struct
     return rc == -ENOBUFS ? refuse_with(r, rc, "%d questions, or %d MiB of values, wait at this server already",
                                         STORE_QUESTIONS_MOST, STORE_ASKED_MOST >> 20)
                           : rc;
+}
+
+static int run_get(struct store *s, cw_request *r, cw_store_request *q, const struct wishes *w)
+{
+    if (w->conditional && !w->some) {
+        return refuse_request(r, "a get with version=N is of a piece: from=N goes with it");
+    }
+    if (w->some && !w->base64) {
+        return refuse_request(r, "a piece is told in base64: form=base64 goes with from=N");
+    }
+    struct store_piece *get = piece_of(q, w);
+    if (get == NULL) {
+        return -ENOMEM;
+    }
+    if (store_pieces_kept(s, r, get)) {
+        free(get);
+        return 0;
+    }
+    return run(s, r, q, w, get);
 }
 
 int store_operate_name(cw_request *r, const char *name)
@@ -159,9 +192,7 @@ static uint8_t *value_of(struct store *s, cw_request *r, const char *word, const
 {
     if (w->upload != 0) {
         uint8_t *brought = upload_take(&s->uploads, w->upload, length);
-        *rc = brought != NULL ? 0
-                              : refuse_request(r, "nothing was brought under %llu, or it was too long ago",
-                                               (unsigned long long)w->upload);
+        *rc = brought != NULL ? 0 : upload_refuse_missing(r, w->upload);
         return brought;
     }
     size_t room = strlen(word) + 1;
@@ -188,32 +219,10 @@ static int run_put(struct store *s, cw_request *r, cw_store_request *q, const ch
     uint8_t *bytes = value_of(s, r, word, w, &q->value_length, &rc);
     if (bytes != NULL) {
         q->value = bytes;
-        rc = run(s, r, q, w);
+        rc = run(s, r, q, w, NULL);
         free(bytes);
     }
     return rc;
-}
-
-int store_operate_stage(struct store *s, cw_request *r, int argc, const char *const *argv)
-{
-    const struct wishes w = {.base64 = true};
-    uint64_t id;
-    size_t length;
-    int rc;
-    if (argc != 3 || words_number(argv[1], 1, UINT64_MAX, &id) < 0) {
-        return refuse_request(r, "stage takes a number from 1 on, and bytes in base64: '%.60s'",
-                              argc > 1 ? argv[1] : "");
-    }
-    uint8_t *bytes = value_of(s, r, argv[2], &w, &length, &rc);
-    if (bytes == NULL) {
-        return rc;
-    }
-    rc = upload_add(&s->uploads, id, bytes, length, CW_STORE_VALUE_MAX, cw_now(s->svc));
-    free(bytes);
-    return rc == -EMSGSIZE ? refuse_request(r, "a value has at most %d bytes: what was brought under %llu is gone",
-                                            CW_STORE_VALUE_MAX, (unsigned long long)id)
-           : rc == -EBUSY  ? refuse_with(r, rc, "%d values are being brought to this server already", UPLOADS)
-                           : rc;
 }
 
 /* An operation: how many words it needs behind its own, and which is what. */
@@ -222,9 +231,11 @@ static const struct form {
     cw_store_op op;
     int needs;
     int version, value; /* places of these words; 0: it has none */
+    enum sort sort;
 } forms[] = {
-    {"get", CW_STORE_GET, 1, 0, 0}, {"head", CW_STORE_HEAD, 1, 0, 0},  {"put", CW_STORE_PUT, 2, 0, 2},
-    {"cas", CW_STORE_PUT, 3, 2, 3}, {"insert", CW_STORE_PUT, 2, 0, 2}, {"delete", CW_STORE_DELETE, 1, 0, 0},
+    {"get", CW_STORE_GET, 1, 0, 0, SORT_GET},    {"head", CW_STORE_HEAD, 1, 0, 0, SORT_PLAIN},
+    {"put", CW_STORE_PUT, 2, 0, 2, SORT_PUT},    {"cas", CW_STORE_PUT, 3, 2, 3, SORT_PUT},
+    {"insert", CW_STORE_PUT, 2, 0, 2, SORT_PUT}, {"delete", CW_STORE_DELETE, 1, 0, 0, SORT_DELETE},
 };
 
 /* The name that the word stands for. In base64 it is any bytes, for which there is room in `bytes`. */
@@ -251,24 +262,26 @@ static int operate(struct store *s, cw_request *r, const struct form *f, int arg
     struct wishes w = {.job = STORE_JOB};
     uint8_t name[CW_STORE_NAME_MAX + 4];
     cw_store_request q = {.op = f->op};
-    bool puts = f->op == CW_STORE_PUT, writes = puts || f->op == CW_STORE_DELETE;
     if (argc <= f->needs) {
         return refuse_request(r, "%s takes %s%s%s behind it", f->word, "a name", f->version > 0 ? ", a version" : "",
                               f->value > 0 ? " and a value" : "");
     }
     int rc = 0;
     for (int i = f->needs + 1; i < argc && rc == 0; i++) {
-        rc = read_wish(&w, r, argv[i], puts, writes);
+        rc = read_wish(&w, r, argv[i], f->sort);
     }
     rc = rc < 0 ? rc : read_name(r, &q, argv[1], w.key_base64, name);
+    if (rc == 0 && f->version > 0 && !read_version(argv[f->version], &w.version)) {
+        rc = refuse_request(r, "a version is a whole number, as get and put tell it: '%.60s'", argv[f->version]);
+    }
     if (rc < 0) {
+        upload_drop(&s->uploads, w.upload); /* what is refused does not hold the place of another value */
         return rc;
     }
-    if (f->version > 0 && !read_version(argv[f->version], &w.version)) {
-        return refuse_request(r, "a version is a whole number, as get and put tell it: '%.60s'", argv[f->version]);
-    }
     w.conditional = w.conditional || f->version > 0 || strcmp(f->word, "insert") == 0;
-    return f->value > 0 ? run_put(s, r, &q, argv[f->value], &w) : run(s, r, &q, &w);
+    return f->op == CW_STORE_GET ? run_get(s, r, &q, &w)
+           : f->value > 0        ? run_put(s, r, &q, argv[f->value], &w)
+                                 : run(s, r, &q, &w, NULL);
 }
 
 bool store_operate(struct store *s, cw_request *r, int argc, const char *const *argv, int *rc)
@@ -285,7 +298,7 @@ bool store_operate(struct store *s, cw_request *r, int argc, const char *const *
 int store_operate_job(cw_request *r, const char *word, cw_job *job)
 {
     struct wishes w = {.job = *job};
-    int rc = read_wish(&w, r, word, false, false);
+    int rc = read_wish(&w, r, word, SORT_PLAIN);
     *job = w.job;
     return rc;
 }
@@ -298,7 +311,7 @@ static void listed(void *arg, const cw_store_page *page)
     cw_request *r = w->request;
     for (size_t i = 0; i < page->count; i++) {
         const cw_store_entry *e = &page->entry[i];
-        tell_bytes(r, w->base64 ? "base64" : "name", w->base64, e->name, e->name_length);
+        store_pieces_bytes(r, w->base64 ? "base64" : "name", w->base64, e->name, e->name_length);
         cw_request_int(r, "version", (int64_t)e->version);
         cw_request_int(r, "bytes", (int64_t)e->value_length);
         cw_request_int(r, "flags", e->flags);
@@ -363,7 +376,7 @@ static int run_list(struct store *s, cw_request *r, struct list_words *l)
     if (waiting == NULL) {
         return -ENOMEM;
     }
-    *waiting = (struct waiting){r, false, l->wishes.base64};
+    *waiting = (struct waiting){r, l->wishes.base64, s, NULL};
     l->list.size = sizeof l->list;
     l->list.job = l->wishes.job;
     l->list.timeout = l->wishes.wait;
@@ -403,7 +416,7 @@ static void changed(void *arg, const cw_store_changes *c)
     char cursor[64];
     for (size_t i = 0; i < c->count; i++) {
         const cw_store_entry *e = &c->change[i].entry;
-        tell_bytes(r, w->base64 ? "base64" : "name", w->base64, e->name, e->name_length);
+        store_pieces_bytes(r, w->base64 ? "base64" : "name", w->base64, e->name, e->name_length);
         cw_request_int(r, "version", (int64_t)e->version);
         cw_request_int(r, "bytes", (int64_t)e->value_length);
         cw_request_int(r, "flags", e->flags);
@@ -444,7 +457,7 @@ int store_operate_watch(struct store *s, cw_request *r, int argc, const char *co
         if (strcmp(argv[i], "prefix=1") == 0) {
             q.prefix = true;
         } else if (cursor == NULL) {
-            rc = read_wish(&w, r, argv[i], false, false);
+            rc = read_wish(&w, r, argv[i], SORT_PLAIN);
         } else if (!read_cursor(cursor, &q.cursor)) {
             rc = refuse_request(r, "a cursor is one that watch has told: '%.60s'", cursor);
         }
@@ -453,7 +466,7 @@ int store_operate_watch(struct store *s, cw_request *r, int argc, const char *co
     if (waiting == NULL) {
         return rc < 0 ? rc : -ENOMEM;
     }
-    *waiting = (struct waiting){r, false, w.base64};
+    *waiting = (struct waiting){r, w.base64, s, NULL};
     q.job = w.job;
     q.name_length = strlen(argv[1]);
     q.timeout = w.wait;

@@ -8,8 +8,6 @@
 
 /* get, head, put, cas, insert, delete. False: it is none of them. */
 bool store_operate(struct store *s, cw_request *r, int argc, const char *const *argv, int *rc);
-/* stage N BASE64: one more piece of a value that a later put with stage=N puts. */
-int store_operate_stage(struct store *s, cw_request *r, int argc, const char *const *argv);
 int store_operate_list(struct store *s, cw_request *r, int argc, const char *const *argv);
 int store_operate_watch(struct store *s, cw_request *r, int argc, const char *const *argv);
 

@@ -9,6 +9,7 @@
 #include "services/store/entry/command.h"
 #include "services/store/entry/letters.h"
 #include "services/store/entry/member.h"
+#include "services/store/entry/pieces.h"
 #include "services/store/genesis.h"
 #include "services/store/lead.h"
 #include "services/store/quota.h"
@@ -173,7 +174,7 @@ static void on_close(cw_svc *svc, void *state)
     (void)svc;
     s->closing = true;
     store_letters_close(s);
-    upload_close(&s->uploads);
+    store_pieces_close(s);
     store_quota_close(s);
     store_asker_close(s);
     store_genesis_close(s);

@@ -18,7 +18,8 @@ struct fake_field {
     char name[32];
     bool is_text;
     int64_t value;
-    char text[FAKE_TEXT];
+    char text[FAKE_TEXT]; /* what fits of it */
+    size_t length;        /* of all of it */
 };
 
 struct fake_result {
@@ -74,6 +75,7 @@ static inline void fake_result_text(void *context, const char *name, const char 
 {
     struct fake_field *f = fake_result_field(context, name);
     f->is_text = true;
+    f->length = strlen(value);
     snprintf(f->text, sizeof f->text, "%s", value);
 }
 

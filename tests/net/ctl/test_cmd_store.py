@@ -87,11 +87,29 @@ class Store(ctl_kit.Case):
             out.write(b"x" * (4 << 20))
         self.version(f"store put large --file {path}")
         self.assertEqual(self.bytes_of("--server", "2,1,1", "store", "get", "large"), b"x" * (4 << 20))
+        [row] = self.rows("store get large")
+        self.assertEqual((base64.b64decode(row["base64"]), row["bytes"]), (b"x" * (4 << 20), 4 << 20))
+        self.refused("service store get large", "the value has 4194304 bytes, and an answer at most 30720", code=1)
+        [row] = self.rows("service store get large form=base64 from=4194303")
+        self.assertEqual((base64.b64decode(row["base64"]), row["bytes"]), (b"x", 4 << 20))
+        self.pieces()
         self.version("store delete large")
         with open(path, "ab") as out:
             out.write(b"x")
         self.refused(f"store put large --file {path}", f"{path}: a value has at most 4 MiB", code=1)
         self.refused("store get large", "not found", code=1)
+
+    def pieces(self):
+        """A piece that comes when those before it are forgotten puts nothing."""
+        self.cwctl("service store stage 77 YWJj")
+        self.refused("service store stage 77 ZGVm", "3 bytes are here under 77", code=1)
+        self.cwctl("service store stage 77 ZGVm from=3")
+        self.cwctl("service store put joined - stage=77")
+        self.assertEqual(self.cwctl("store get joined"), "abcdef")
+        self.cwctl("service store stage 78 YWJj")
+        self.cwctl("service store stage 78 - drop=1")
+        self.refused("service store stage 78 ZGVm from=3", "0 bytes are here under 78", code=1)
+        self.refused("service store put joined - stage=78", "nothing was brought under 78", code=2)
 
     def lists(self):
         for i in range(5):

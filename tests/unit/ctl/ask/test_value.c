@@ -56,7 +56,7 @@ START_TEST(bytes_go_out_as_they_are)
     struct call call = {.out = tmpfile()};
     struct message *row = message_open();
     message_text(row, "base64", "aGVsbG8=");
-    ck_assert_int_eq(value_write(&call, row), EXIT_FINE);
+    ck_assert_int_eq(value_write_row(&call, row), EXIT_FINE);
     rewind(call.out);
     ck_assert_uint_eq(fread(out, 1, sizeof out, call.out), 5);
     ck_assert_str_eq(out, "hello");

@@ -101,5 +101,82 @@ START_TEST(long_values)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(outcomes), SUITE_TEST(pages), SUITE_TEST(long_values)};
+/* ---- Values in pieces -------------------------------------------------------------------------------------------- */
+
+static const struct store_key key = {"YQ==", "a", true};
+
+#define PIECE(id, version, bytes, base64) \
+    ANSWER(id, "\"code\":0,\"version\":" version ",\"bytes\":" bytes ",\"base64\":\"" base64 "\"")
+#define ANOTHER(id) ANSWER(id, "\"code\":2,\"status\":\"another\",\"version\":6")
+
+/* A version that changed between the pieces begins again. */
+START_TEST(a_value_is_joined_of_one_version)
+{
+    static const char *const says[] = {PIECE("1", "5", "4", "YWI="), ANOTHER("2"), PIECE("3", "6", "5", "Y2Rl"),
+                                       PIECE("4", "6", "5", "Zmc="), NULL};
+    struct store_value v;
+    begin(says);
+    ck_assert_int_eq(store_fetch(&call, &key, EXIT_FINE, &v), EXIT_FINE);
+    ck_assert_uint_eq(v.length, 5);
+    ck_assert_mem_eq(v.bytes, "cdefg", 5);
+    ck_assert_int_eq(message_get_integer(v.row, "version", 0), 6);
+    ck_assert_str_eq(said, "");
+    store_value_close(&v);
+    end();
+}
+END_TEST
+
+START_TEST(a_value_that_is_not_got)
+{
+    static const char *const says[] = {ANSWER("1", "\"code\":1,\"status\":\"not found\""),
+                                       "{\"id\":2,\"done\":true,\"rc\":-22,\"error\":\"no such name\"}\n",
+                                       PIECE("3", "5", "4", "YWI="),
+                                       PIECE("4", "5", "4000000", "YWJjZGVm"),
+                                       PIECE("5", "5", "4", ""),
+                                       NULL};
+    struct store_value v;
+    begin(says);
+    ck_assert_int_eq(store_fetch(&call, &key, EXIT_NONE, &v), EXIT_NONE);
+    ck_assert_str_eq(said, "");
+    ck_assert_int_eq(store_fetch(&call, &key, EXIT_NONE, &v), EXIT_USAGE); /* said once, and not asked again */
+    ck_assert_str_eq(said, "cwctl: no such name\n");
+    ck_assert_int_eq(store_fetch(&call, &key, EXIT_FINE, &v), EXIT_NO); /* more than there was to be */
+    ck_assert_str_eq(said, "cwctl: no such name\ncwctl: 'a': the daemon told a value that is none\n");
+    ck_assert_int_eq(store_fetch(&call, &key, EXIT_FINE, &v), EXIT_NO); /* nothing, where there is some */
+    ck_assert_ptr_null(v.bytes);
+    end();
+}
+END_TEST
+
+START_TEST(a_value_that_never_stays)
+{
+    enum { TIMES = 20 };
+    static char text[2 * TIMES][160];
+    static const char *says[2 * TIMES + 1];
+    struct store_value v;
+    for (unsigned i = 0; i < TIMES; i++) {
+        snprintf(text[2 * i], sizeof text[0],
+                 "{\"id\":%u,\"row\":{\"code\":0,\"version\":5,\"bytes\":4,\"base64\":\"YWI=\"}}\n"
+                 "{\"id\":%u,\"done\":true,\"rc\":0}\n",
+                 2 * i + 1, 2 * i + 1);
+        snprintf(text[2 * i + 1], sizeof text[0],
+                 "{\"id\":%u,\"row\":{\"code\":2,\"version\":6}}\n{\"id\":%u,\"done\":true,\"rc\":0}\n", 2 * i + 2,
+                 2 * i + 2);
+        says[2 * i] = text[2 * i];
+        says[2 * i + 1] = text[2 * i + 1];
+    }
+    begin(says);
+    ck_assert_int_eq(store_fetch(&call, &key, EXIT_FINE, &v), EXIT_NO);
+    ck_assert_str_eq(said, "cwctl: 'a': it was put anew each time before all of it was read: try again in a while\n");
+    ck_assert_ptr_null(v.bytes);
+    end();
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(outcomes),
+                                          SUITE_TEST(pages),
+                                          SUITE_TEST(long_values),
+                                          SUITE_TEST(a_value_is_joined_of_one_version),
+                                          SUITE_TEST(a_value_that_is_not_got),
+                                          SUITE_TEST(a_value_that_never_stays)};
 SUITE_MAIN("store_ask", tests)

@@ -50,7 +50,7 @@ START_TEST(values_of_any_bytes)
     ck_assert_str_eq(says(net, "get key job=9", "status"), "not found");
     fake_command(net->server[0], "stage 77 YWJj", &r);
     ck_assert_int_eq(r.rc, 0);
-    fake_command(net->server[0], "stage 77 ZGU=", &r);
+    fake_command(net->server[0], "stage 77 ZGU= from=3", &r);
     ck_assert_str_eq(says(net, "set key - stage=77", "status"), "done");
     ck_assert_str_eq(says(net, "get key", "value"), "abcde");
     ck_assert_ptr_nonnull(says(net, "set key - stage=77", "error")); /* once */

@@ -69,7 +69,7 @@ START_TEST(a_long_value_outlives_a_loss_of_power)
         value[i] = (uint8_t)(i * 2654435761u >> 13);
     }
     struct store *s = store_town_of(net, 0);
-    ck_assert_int_eq(upload_add(&s->uploads, 7, value, sizeof value, sizeof value, net->now), 0);
+    ck_assert_int_eq(upload_add(&s->uploads, 7, 0, value, sizeof value, sizeof value, net->now), 0);
     store_town_must(net, 0, "put a - stage=7", CW_STORE_OK);
     store_town_must(net, 0, "put b two", CW_STORE_OK);
     store_town_members(net, "a", member);

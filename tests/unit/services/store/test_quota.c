@@ -68,9 +68,9 @@ START_TEST(bytes_are_counted_with_their_names)
     struct fake_net *net = store_town_open_with(options);
     ck_assert_int_eq(store_town_ask(net, 0, "create memory copies=3")->rc, 0);
     struct store *s = store_town_of(net, 0);
-    ck_assert_int_eq(upload_add(&s->uploads, 7, value, sizeof value, sizeof value, net->now), 0);
+    ck_assert_int_eq(upload_add(&s->uploads, 7, 0, value, sizeof value, sizeof value, net->now), 0);
     store_town_must(net, 0, "put a - stage=7 job=5001", CW_STORE_QUOTA); /* with its name it is a byte too long */
-    ck_assert_int_eq(upload_add(&s->uploads, 7, value, sizeof value - 1, sizeof value, net->now), 0);
+    ck_assert_int_eq(upload_add(&s->uploads, 7, 0, value, sizeof value - 1, sizeof value, net->now), 0);
     store_town_must(net, 0, "put a - stage=7 job=5001", CW_STORE_OK);
     store_town_must(net, 0, "put a less job=5001", CW_STORE_OK); /* what does not grow always goes */
     store_town_must(net, 0, "delete a job=5001", CW_STORE_OK);

@@ -20,7 +20,9 @@ START_TEST(refusals_say_what_is_wrong)
     net = store_town_open(3);
     refused("cas a one b", "a version is a whole number");
     refused("put a b colour=red", "no such option");
-    refused("get a version=1", "no such option");
+    refused("get a version=1", "from=N goes with it");
+    refused("get a from=0", "form=base64 goes with from=N");
+    refused("head a version=1", "no such option");
     refused("get a job=0", "job is a whole number from 1");
     refused("put a !!! form=base64", "no base64");
     refused("put a b ttl_ms=0", "ttl_ms is a whole number from 1 to 2592000000");
@@ -42,19 +44,22 @@ static uint8_t piece[CW_STORE_VALUE_MAX];
 static void bring(size_t length)
 {
     struct store *s = store_town_of(net, 0);
-    ck_assert_int_eq(upload_add(&s->uploads, 7, piece, length, CW_STORE_VALUE_MAX, cw_now(s->svc)), 0);
+    ck_assert_int_eq(upload_add(&s->uploads, 7, 0, piece, length, CW_STORE_VALUE_MAX, cw_now(s->svc)), 0);
 }
 
 START_TEST(a_value_is_brought_in_pieces)
 {
     net = store_town_open(3);
     bring(30000);
-    ck_assert_int_eq(store_town_ask(net, 0, "stage 7 YWJj")->rc, 0);
+    ck_assert_int_eq(store_town_ask(net, 0, "stage 7 YWJj from=30000")->rc, 0);
     store_town_must(net, 0, "insert a - stage=7 flags=3", CW_STORE_OK);
     const struct fake_result *r = store_town_ask(net, 5, "head a");
     ck_assert_int_eq(fake_int(r, 0, "bytes"), 30003);
     ck_assert_int_eq(fake_int(r, 0, "flags"), 3);
     refused("put a - stage=7", "nothing was brought under 7");
+    bring(3);
+    refused("put a - stage=7 colour=red", "no such option");
+    ck_assert_uint_eq(upload_length(&store_town_of(net, 0)->uploads, 7), 0); /* it holds nobody's place */
     store_town_close(net);
 }
 END_TEST
@@ -63,7 +68,7 @@ START_TEST(what_is_too_long_is_gone)
 {
     net = store_town_open(3);
     bring(sizeof piece);
-    refused("stage 7 YQ==", "a value has at most 4194304 bytes: what was brought under 7 is gone");
+    refused("stage 7 YQ== from=4194304", "a value has at most 4194304 bytes: what was brought under 7 is gone");
     refused("put a - stage=7", "nothing was brought under 7");
     store_town_must(net, 0, "get a", CW_STORE_NOT_FOUND);
     store_town_close(net);

@@ -13,7 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUE_MAX = 1024 * 1024, WORD = 64 };
+enum {
+    VALUE_MAX = 1024 * 1024,
+    WORD = 64,
+    GETS = 20, /* times that a value is begun to be read */
+};
 
 /* ---- Asking ------------------------------------------------------------------------------------------------------ */
 
@@ -76,21 +80,59 @@ static int show(const struct call *call, struct rows *rows, int code)
 
 /* ---- get --------------------------------------------------------------------------------------------------------- */
 
-int run_kv_get(struct call *call)
+/* Asks for the piece behind what is there; of the same value, if it is there still. */
+static int ask_piece(const struct call *call, const char *key, const struct value *v, struct rows *rows)
 {
-    const char *key = call->arguments->word[2];
-    struct rows rows = {NULL, 0, 0};
+    char word[WORD];
     struct request_draft *r = request_of(call, "get");
     request_draft_word(r, key);
     request_draft_word(r, "form=base64");
-    int code = ask_of_job(call, r, &rows);
-    if (code == EXIT_FINE && rows.count > 0) {
-        code = code_of(call, rows.row[0], key);
+    word_number(r, "from=", (int64_t)v->length);
+    if (v->row != NULL) {
+        snprintf(word, sizeof word, "cas=%.24s", message_get_text(v->row, "cas", ""));
+        request_draft_word(r, word);
     }
-    if (code == EXIT_FINE && rows.count > 0 && !call->arguments->json) {
-        code = value_write_row(call, rows.row[0]);
+    int code = ask_of_job(call, r, rows);
+    return code == EXIT_FINE && rows->count > 0 ? code_of(call, rows->row[0], key) : code;
+}
+
+/* All pieces. *again: the key has another value by now. */
+static int get_once(const struct call *call, const char *key, struct value *v, bool *again)
+{
+    bool more = true;
+    int code = EXIT_FINE;
+    *again = false;
+    while (code == EXIT_FINE && more && !*again) {
+        struct rows rows = {NULL, 0, 0};
+        code = ask_piece(call, key, v, &rows);
+        *again = code == EXIT_FINE && v->row != NULL && rows.count > 0 &&
+                 strcmp(message_get_text(rows.row[0], "cas", ""), message_get_text(v->row, "cas", "")) != 0;
+        if (code == EXIT_FINE && !*again) {
+            code = value_add(call, key, VALUE_MAX, v, &rows, &more);
+        }
+        rows_clear(&rows);
     }
-    return show(call, &rows, code);
+    return code;
+}
+
+int run_kv_get(struct call *call)
+{
+    const char *key = call->arguments->word[2];
+    struct value v = {.bytes = NULL};
+    bool again = true;
+    int code = EXIT_FINE;
+    for (unsigned i = 0; again && i < GETS; i++) {
+        value_close(&v);
+        code = get_once(call, key, &v, &again);
+    }
+    if (again) {
+        fprintf(call->errors,
+                "cwctl: '%s': it was set anew each time before all of it was read: try again in a while\n", key);
+        code = EXIT_NO;
+    }
+    code = code == EXIT_FINE ? value_show(call, &v) : code;
+    value_close(&v);
+    return code;
 }
 
 /* ---- set --------------------------------------------------------------------------------------------------------- */

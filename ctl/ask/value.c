@@ -108,26 +108,69 @@ int value_bring(const struct call *call, const char *service, const uint8_t *byt
 
 /* ---- From the daemon --------------------------------------------------------------------------------------------- */
 
-void value_write(const struct call *call, const uint8_t *bytes, size_t length)
+void value_close(struct value *v)
 {
-    fwrite(bytes, 1, length, call->out);
-    if (isatty(fileno(call->out)) && (length == 0 || bytes[length - 1] != '\n')) {
-        fputc('\n', call->out);
-    }
+    free(v->bytes);
+    message_close(v->row);
+    *v = (struct value){.bytes = NULL};
 }
 
-int value_write_row(const struct call *call, const struct message *row)
+static int say(const struct call *call, const char *shown, const char *what)
 {
-    const char *text = message_get_text(row, "base64", "");
-    size_t room = strlen(text) + 1;
-    uint8_t *bytes = malloc(room);
-    int length = bytes != NULL ? base64_decode(text, bytes, room) : -ENOMEM;
-    if (length < 0) {
-        fprintf(call->errors, "cwctl: the value could not be read: %s\n", strerror(-length));
-        free(bytes);
+    fprintf(call->errors, "cwctl: '%s': %s\n", shown, what);
+    return EXIT_NO;
+}
+
+int value_add(const struct call *call, const char *shown, size_t most, struct value *v, struct rows *rows, bool *more)
+{
+    static const char none[] = "the daemon told a value that is none";
+    if (rows->count == 0) {
+        return say(call, shown, "stopped");
+    }
+    struct message *row = rows->row[rows->count - 1];
+    int64_t bytes = message_get_integer(v->row != NULL ? v->row : row, "bytes", -1);
+    if (bytes < 0 || (uint64_t)bytes > most) {
+        return say(call, shown, none);
+    }
+    if (v->bytes == NULL && (v->bytes = malloc((size_t)bytes + 1)) == NULL) {
+        return say(call, shown, strerror(ENOMEM));
+    }
+    int n = base64_decode(message_get_text(row, "base64", ""), v->bytes + v->length, (size_t)bytes - v->length);
+    if (n < 0 || (n == 0 && v->length < (size_t)bytes)) {
+        return say(call, shown, none);
+    }
+    v->length += (size_t)n;
+    *more = v->length < (size_t)bytes;
+    if (v->row == NULL) {
+        v->row = row;
+        rows->count--;
+    }
+    return EXIT_FINE;
+}
+
+/* The row with all of the value. */
+static int show_row(const struct call *call, const struct value *v)
+{
+    char *text = malloc(base64_length(v->length) + 1);
+    if (text == NULL) {
+        fprintf(call->errors, "cwctl: %s\n", strerror(ENOMEM));
         return EXIT_NO;
     }
-    value_write(call, bytes, (size_t)length);
-    free(bytes);
+    base64_encode(v->bytes, v->length, text);
+    message_text(v->row, "base64", text);
+    free(text);
+    message_print(v->row, call->out);
+    return EXIT_FINE;
+}
+
+int value_show(const struct call *call, const struct value *v)
+{
+    if (call->arguments->json) {
+        return show_row(call, v);
+    }
+    fwrite(v->bytes, 1, v->length, call->out);
+    if (isatty(fileno(call->out)) && (v->length == 0 || v->bytes[v->length - 1] != '\n')) {
+        fputc('\n', call->out);
+    }
     return EXIT_FINE;
 }

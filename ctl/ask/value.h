@@ -20,9 +20,21 @@ void value_word(struct request_draft *r, const uint8_t *bytes, size_t length);
  */
 int value_bring(const struct call *call, const char *service, const uint8_t *bytes, size_t length, uint64_t *id);
 
-/* Writes the bytes to the output; on a terminal a line ends behind them. */
-void value_write(const struct call *call, const uint8_t *bytes, size_t length);
-/* The same with those of the row's field "base64". An exit code. */
-int value_write_row(const struct call *call, const struct message *row);
+/* A value that came in pieces. All zero is empty. */
+struct value {
+    uint8_t *bytes;
+    size_t length;
+    struct message *row; /* the first piece's: its "base64" is that piece */
+};
+
+void value_close(struct value *v);
+/*
+ * Adds the piece that an answer's last row tells, and takes the row if it is the first one; `shown` names the value in
+ * messages, and its "bytes" are `most` at most. *more: other pieces follow. An exit code, after a line on errors.
+ */
+int value_add(const struct call *call, const char *shown, size_t most, struct value *v, struct rows *rows, bool *more);
+
+/* Writes the bytes to the output, on a terminal a line ends behind them; with --json the row with all of the value. */
+int value_show(const struct call *call, const struct value *v);
 
 #endif

@@ -7,7 +7,6 @@
 #include "ctl/ask/value.h"
 #include "ctl/store/store_ask.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,36 +32,16 @@ static void say_version(const struct call *call, const struct rows *rows)
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
-/* The row with all of the value. */
-static int show_value(const struct call *call, const struct store_value *v)
-{
-    char *text = malloc(base64_length(v->length) + 1);
-    if (text == NULL) {
-        fprintf(call->errors, "cwctl: %s\n", strerror(ENOMEM));
-        return EXIT_NO;
-    }
-    base64_encode(v->bytes, v->length, text);
-    message_text(v->row, "base64", text);
-    free(text);
-    message_print(v->row, call->out);
-    return EXIT_FINE;
-}
-
 int run_store_get(struct call *call)
 {
     const char *key = call->arguments->word[2];
     const struct store_key asked = {key, key, false};
-    struct store_value v;
+    struct value v;
     int code = store_fetch(call, &asked, EXIT_FINE, &v);
-    if (code != EXIT_FINE) {
-        return code;
+    if (code == EXIT_FINE) {
+        code = value_show(call, &v);
+        value_close(&v);
     }
-    if (call->arguments->json) {
-        code = show_value(call, &v);
-    } else {
-        value_write(call, v.bytes, v.length);
-    }
-    store_value_close(&v);
     return code;
 }
 

@@ -3,9 +3,7 @@
 
 #include "base/base64.h"
 #include "ctl/ask/job_number.h"
-#include "ctl/ask/value.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,7 +153,7 @@ int store_value(const struct call *call, struct request_draft *r, const uint8_t 
  * Asks for the piece behind what is there; of the version that the pieces before it were of, which is 0 for the first.
  * Nothing is said where the exit code is `expected`.
  */
-static int ask_piece(const struct call *call, const struct store_key *key, const struct store_value *v, int64_t version,
+static int ask_piece(const struct call *call, const struct store_key *key, const struct value *v, int64_t version,
                      int expected, struct rows *rows)
 {
     char word[WORD];
@@ -173,36 +171,8 @@ static int ask_piece(const struct call *call, const struct store_key *key, const
     return store_try(call, r, key->shown, expected, rows);
 }
 
-static int say_none(const struct call *call, const struct store_key *key, const char *what)
-{
-    fprintf(call->errors, "cwctl: '%s': %s\n", key->shown, what);
-    return EXIT_NO;
-}
-
-/* Adds the piece that the row tells. *more: others follow. */
-static int add_piece(const struct call *call, const struct store_key *key, struct store_value *v,
-                     const struct message *row, bool *more)
-{
-    const char *text = message_get_text(row, "base64", "");
-    int64_t bytes = message_get_integer(v->row != NULL ? v->row : row, "bytes", -1);
-    if (bytes < 0 || bytes > CW_STORE_VALUE_MAX) {
-        return say_none(call, key, "the daemon told a value that is none");
-    }
-    if (v->bytes == NULL) {
-        v->bytes = malloc((size_t)bytes + 4);
-    }
-    int n = v->bytes != NULL ? base64_decode(text, v->bytes + v->length, (size_t)bytes - v->length) : -ENOMEM;
-    if (n < 0 || (n == 0 && v->length < (size_t)bytes)) {
-        return say_none(call, key, n == -ENOMEM ? strerror(ENOMEM) : "the daemon told a value that is none");
-    }
-    v->length += (size_t)n;
-    *more = v->length < (size_t)bytes;
-    return EXIT_FINE;
-}
-
 /* All pieces of one version. *again: it is another one by now. */
-static int fetch_once(const struct call *call, const struct store_key *key, int expected, struct store_value *v,
-                      bool *again)
+static int fetch_once(const struct call *call, const struct store_key *key, int expected, struct value *v, bool *again)
 {
     bool more = true;
     int code = EXIT_FINE;
@@ -211,36 +181,27 @@ static int fetch_once(const struct call *call, const struct store_key *key, int 
         int64_t version = v->row != NULL ? message_get_integer(v->row, "version", 0) : 0;
         code = ask_piece(call, key, v, version, version != 0 ? EXIT_OTHER : expected, &rows);
         *again = code == EXIT_OTHER && version != 0 && rows.count > 0;
-        if (code == EXIT_FINE && rows.count == 0) {
-            code = say_none(call, key, "stopped");
-        }
-        code = code == EXIT_FINE ? add_piece(call, key, v, rows.row[rows.count - 1], &more) : code;
-        if (code == EXIT_FINE && v->row == NULL) {
-            v->row = rows.row[--rows.count];
-        }
+        code = code == EXIT_FINE ? value_add(call, key->shown, CW_STORE_VALUE_MAX, v, &rows, &more) : code;
         rows_clear(&rows);
     }
     return code;
 }
 
-void store_value_close(struct store_value *v)
-{
-    free(v->bytes);
-    message_close(v->row);
-    *v = (struct store_value){.bytes = NULL};
-}
-
-int store_fetch(const struct call *call, const struct store_key *key, int expected, struct store_value *v)
+int store_fetch(const struct call *call, const struct store_key *key, int expected, struct value *v)
 {
     bool again = true;
     int code = EXIT_NO;
     for (unsigned i = 0; again && i < FETCHES; i++) {
-        *v = (struct store_value){.bytes = NULL};
+        *v = (struct value){.bytes = NULL};
         code = fetch_once(call, key, expected, v, &again);
         if (code != EXIT_FINE) {
-            store_value_close(v);
+            value_close(v);
         }
     }
-    return again ? say_none(call, key, "it was put anew each time before all of it was read: try again in a while")
-                 : code;
+    if (again) {
+        fprintf(call->errors,
+                "cwctl: '%s': it was put anew each time before all of it was read: try again in a while\n", key->shown);
+        return EXIT_NO;
+    }
+    return code;
 }

@@ -3,7 +3,7 @@
 #ifndef CTL_STORE_STORE_ASK_H
 #define CTL_STORE_STORE_ASK_H
 
-#include "ctl/ask/call.h"
+#include "ctl/ask/value.h"
 #include "cubeway/store.h"
 
 enum {
@@ -45,19 +45,11 @@ struct store_key {
     bool base64;       /* the word is in base64 */
 };
 
-/* A value as it was got. */
-struct store_value {
-    uint8_t *bytes;
-    size_t length;
-    struct message *row; /* "version", "bytes", "flags"; its "base64" is the first piece only */
-};
-
 /*
- * Gets a value whole, by as many answers as it takes, all of one version. EXIT_FINE: to be closed; else an exit code,
- * after a line on errors unless it is `expected` (EXIT_FINE: none is).
+ * Gets a value whole, by as many answers as it takes, all of one version: its row has "version", "bytes" and "flags".
+ * EXIT_FINE: to be closed; else an exit code, after a line on errors unless it is `expected` (EXIT_FINE: none is).
  */
-int store_fetch(const struct call *call, const struct store_key *key, int expected, struct store_value *v);
-void store_value_close(struct store_value *v);
+int store_fetch(const struct call *call, const struct store_key *key, int expected, struct value *v);
 
 /* Adds the row's name ("base64") as it is shown: the bytes that are no plain letters as \xNN. */
 void store_name_row(struct message *row);

@@ -33,6 +33,7 @@
 #include "services/kvcache/kvcache.h"
 #include "services/kvcache/limits.h"
 #include "services/kvcache/mutant.h"
+#include "services/reply/download.h"
 #include "services/reply/upload.h"
 #include "services/transport/transport.h"
 
@@ -181,7 +182,8 @@ struct kvcache {
     cw_timer *expiry;    /* every second: kvcache.c */
     uint64_t walk_steps; /* walk.c: of the last walk, less what upcalls have paid for since */
     struct hot hot;
-    struct uploads uploads;
+    struct uploads uploads; /* of operators */
+    struct downloads downloads;
     uint64_t count[KV_COUNTS]; /* for `kv stats`: a counter cannot be read */
     cw_counter *counter[KV_COUNTS];
     cw_histogram *took[KV_TIMES];

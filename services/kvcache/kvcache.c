@@ -117,6 +117,7 @@ static void expiry_due(cw_svc *s, void *state, void *arg)
         root_review(k); /* there was no memory for its timer */
     }
     (void)upload_expire(&k->uploads, now);
+    (void)download_expire(&k->downloads, now);
     k->expiry = cw_timer_start(s, CW_MS(KV_EXPIRY_MS), expiry_due, NULL);
     CHECK_SLOW(walk_sometimes(k));
 }
@@ -260,6 +261,7 @@ static void kvcache_close(cw_svc *s, void *state)
     root_close(k);
     transport_close(k->transport);
     upload_close(&k->uploads);
+    download_close(&k->downloads);
     close_tables(k);
     free(k->instances);
     free(k->seen);
@@ -277,7 +279,8 @@ static int on_command(cw_svc *s, void *state, cw_request *r, int argc, const cha
 static const struct kvcache_api api = {.size = sizeof api, .run = kv_do, .flush = kv_flush};
 
 static const cw_command commands[] = {
-    {"get", "KEY [job=N] [form=base64]", "the value of a key"},
+    {"get", "KEY [job=N] [form=base64 [from=N [cas=N]]]",
+     "the value of a key; with from=N, 30 KiB of it from there on, of that value if it is there still"},
     {"set", "KEY VALUE [job=N] [form=base64] [stage=N] [flags=N] [expire_us=N]", "store a value"},
     {"delete", "KEY [job=N]", "remove a value"},
     {"flush", "[job=N]", "remove all values of a job"},

@@ -114,14 +114,14 @@ START_TEST(a_value_is_joined_of_one_version)
 {
     static const char *const says[] = {PIECE("1", "5", "4", "YWI="), ANOTHER("2"), PIECE("3", "6", "5", "Y2Rl"),
                                        PIECE("4", "6", "5", "Zmc="), NULL};
-    struct store_value v;
+    struct value v;
     begin(says);
     ck_assert_int_eq(store_fetch(&call, &key, EXIT_FINE, &v), EXIT_FINE);
     ck_assert_uint_eq(v.length, 5);
     ck_assert_mem_eq(v.bytes, "cdefg", 5);
     ck_assert_int_eq(message_get_integer(v.row, "version", 0), 6);
     ck_assert_str_eq(said, "");
-    store_value_close(&v);
+    value_close(&v);
     end();
 }
 END_TEST
@@ -134,7 +134,7 @@ START_TEST(a_value_that_is_not_got)
                                        PIECE("4", "5", "4000000", "YWJjZGVm"),
                                        PIECE("5", "5", "4", ""),
                                        NULL};
-    struct store_value v;
+    struct value v;
     begin(says);
     ck_assert_int_eq(store_fetch(&call, &key, EXIT_NONE, &v), EXIT_NONE);
     ck_assert_str_eq(said, "");
@@ -153,7 +153,7 @@ START_TEST(a_value_that_never_stays)
     enum { TIMES = 20 };
     static char text[2 * TIMES][160];
     static const char *says[2 * TIMES + 1];
-    struct store_value v;
+    struct value v;
     for (unsigned i = 0; i < TIMES; i++) {
         snprintf(text[2 * i], sizeof text[0],
                  "{\"id\":%u,\"row\":{\"code\":0,\"version\":5,\"bytes\":4,\"base64\":\"YWI=\"}}\n"

@@ -92,6 +92,40 @@ START_TEST(what_they_ask_wrongly)
 }
 END_TEST
 
+START_TEST(long_values_are_told_in_pieces)
+{
+    static uint8_t value[2 * DOWNLOAD_PIECE + 1];
+    char line[120], cas[24];
+    struct fake_net *net = kv_town_open(3, 0);
+    struct kvcache *k = kv_town_cache(net, 0);
+    ck_assert_int_eq(upload_add(&k->uploads, 7, 0, value, sizeof value, KV_VALUE_MAX, net->now), 0);
+    ck_assert_str_eq(says(net, "set key - stage=7", "status"), "done");
+    ck_assert_ptr_nonnull(strstr(says(net, "get key form=base64", "error"), "the value has 61441 bytes"));
+    ck_assert_ptr_nonnull(strstr(says(net, "get key from=0", "error"), "form=base64 goes with from=N"));
+    ck_assert_ptr_nonnull(says(net, "set key v from=0", "error"));
+    ck_assert_ptr_nonnull(says(net, "set key v cas=5", "error"));
+    snprintf(cas, sizeof cas, "%s", says(net, "get key form=base64 from=0", "cas"));
+    ck_assert_str_ne(cas, "0");
+    ck_assert_uint_eq(fake_find(&r, 0, "base64")->length, 4 * DOWNLOAD_PIECE / 3);
+    ck_assert_ptr_nonnull(k->downloads.download[0].bytes);
+    ck_assert_str_eq(says(net, "set key ab", "status"), "done");
+    snprintf(line, sizeof line, "get key form=base64 from=%d cas=%s", DOWNLOAD_PIECE, cas);
+    ck_assert_str_eq(says(net, line, "cas"), cas); /* what is kept goes on */
+    ck_assert_uint_eq(fake_find(&r, 0, "base64")->length, 4 * DOWNLOAD_PIECE / 3);
+    snprintf(line, sizeof line, "get key form=base64 from=%d cas=%s", 2 * DOWNLOAD_PIECE, cas);
+    ck_assert_str_eq(says(net, line, "base64"), "AA==");
+    ck_assert_int_eq(fake_int(&r, 0, "bytes"), sizeof value);
+    ck_assert_ptr_null(k->downloads.download[0].bytes);
+    ck_assert_str_ne(says(net, line, "cas"), cas); /* another value by now, which is shorter */
+    ck_assert_str_eq(fake_text(&r, 0, "base64"), "");
+    ck_assert_int_eq(upload_add(&k->uploads, 8, 0, value, 5, KV_VALUE_MAX, net->now), 0);
+    fake_net_run(net, CW_SEC(UPLOAD_LIFE_S + 2));
+    ck_assert_uint_eq(upload_length(&k->uploads, 8), 0);
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+END_TEST
+
 static const struct suite_test tests[] = {SUITE_TEST(what_operators_ask), SUITE_TEST(values_of_any_bytes),
+                                          SUITE_TEST(long_values_are_told_in_pieces),
                                           SUITE_TEST(what_they_ask_wrongly)};
 SUITE_MAIN("command", tests)

@@ -14,7 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WAIT_MOST_MS = 3600000 };
+enum {
+    WAIT_MOST_MS = 3600000,
+    LIST_BYTES = 2 * DOWNLOAD_PIECE, /* of names in one answer */
+};
 
 /* ---- Words ------------------------------------------------------------------------------------------------------- */
 
@@ -305,11 +308,25 @@ int store_operate_job(cw_request *r, const char *word, cw_job *job)
 
 /* ---- Lists ------------------------------------------------------------------------------------------------------- */
 
+/* How many names of the page one answer tells: what they are on its thread is bounded as a value is (pieces.h). */
+static size_t names_told(const cw_store_page *page)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < page->count; i++) {
+        bytes += page->entry[i].name_length;
+        if (bytes > LIST_BYTES && i > 0) {
+            return i;
+        }
+    }
+    return page->count;
+}
+
 static void listed(void *arg, const cw_store_page *page)
 {
     struct waiting *w = arg;
     cw_request *r = w->request;
-    for (size_t i = 0; i < page->count; i++) {
+    const size_t count = names_told(page);
+    for (size_t i = 0; i < count; i++) {
         const cw_store_entry *e = &page->entry[i];
         store_pieces_bytes(r, w->base64 ? "base64" : "name", w->base64, e->name, e->name_length);
         cw_request_int(r, "version", (int64_t)e->version);
@@ -319,8 +336,8 @@ static void listed(void *arg, const cw_store_page *page)
     }
     cw_request_text(r, "status", store_status_text(page->status));
     cw_request_int(r, "code", page->status);
-    cw_request_int(r, "names", (int64_t)page->count);
-    cw_request_int(r, "more", page->more);
+    cw_request_int(r, "names", (int64_t)count);
+    cw_request_int(r, "more", page->more || count < page->count);
     cw_request_done(r, 0);
     free(w);
 }

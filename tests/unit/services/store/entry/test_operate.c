@@ -75,9 +75,33 @@ START_TEST(what_is_too_long_is_gone)
 }
 END_TEST
 
+/* What one answer tells of long names is bounded; the next page goes on behind it. */
+START_TEST(a_page_of_long_names_is_cut)
+{
+    enum { NAMES = 64, LENGTH = 1000 }; /* 64,000 bytes: two more than 60 KiB hold */
+    char line[LENGTH + 40], after[LENGTH + 1];
+    net = store_town_open(3);
+    for (unsigned i = 0; i < NAMES; i++) {
+        snprintf(line, sizeof line, "put {t}%02u%0*d x", i, LENGTH - 5, 0);
+        store_town_must(net, 0, line, CW_STORE_OK);
+    }
+    const struct fake_result *r = store_town_ask(net, 0, "list {t}");
+    ck_assert_uint_eq(r->rows, 61 + 1);
+    ck_assert_int_eq(fake_int(r, 61, "names"), 61);
+    ck_assert_int_eq(fake_int(r, 61, "more"), 1);
+    snprintf(after, sizeof after, "{t}60%0*d", LENGTH - 5, 0);
+    snprintf(line, sizeof line, "list {t} after=%s", after);
+    r = store_town_ask(net, 0, line);
+    ck_assert_uint_eq(r->rows, 3 + 1);
+    ck_assert_int_eq(fake_int(r, 3, "more"), 0);
+    store_town_close(net);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(refusals_say_what_is_wrong),
     SUITE_TEST(a_value_is_brought_in_pieces),
     SUITE_TEST(what_is_too_long_is_gone),
+    SUITE_TEST(a_page_of_long_names_is_cut),
 };
 SUITE_MAIN("store operate", tests)

@@ -444,8 +444,8 @@ int run_aggregate_cancel(struct call *call)
     request_draft_word(r, call->arguments->word[2]);
     int rc = call_ask(call, r, call_patience(call), rows_add, &rows, &code);
     request_draft_close(r);
-    if (rc >= 0) {
-        show_done(call, &rows);
+    if (rc >= 0 && call->arguments->json) {
+        call_tell_done(call);
     }
     rows_clear(&rows);
     return code;

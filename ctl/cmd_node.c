@@ -111,14 +111,11 @@ void show_counters(const struct call *call, const struct rows *rows)
 
 void show_drops(const struct call *call, const struct rows *rows)
 {
-    static const struct table_column columns[] = {
-        {"server", "SERVER", TABLE_TEXT},   {"cause", "CAUSE", TABLE_TEXT}, {"packets", "PACKETS", TABLE_COUNT},
-        {"meaning", "MEANING", TABLE_TEXT}, {NULL, NULL, TABLE_TEXT},
-    };
     if (rows->count == 0) {
         fprintf(call->out, "nothing was dropped\n");
         return;
     }
+    const struct table_column *columns = call->command->columns;
     table_print(rows->row, rows->count, columns + !are_several(rows), call->style, call->out);
 }
 

@@ -5,6 +5,11 @@
 
 #include "ctl/ask/table.h"
 
+static const struct table_column drops_columns[] = {
+    {"server", "SERVER", TABLE_TEXT},   {"cause", "CAUSE", TABLE_TEXT}, {"packets", "PACKETS", TABLE_COUNT},
+    {"meaning", "MEANING", TABLE_TEXT}, {NULL, NULL, TABLE_TEXT},
+};
+
 static const struct table_column link_columns[] = {
     {"server", "SERVER", TABLE_TEXT},
     {"link", "LINK", TABLE_TEXT},

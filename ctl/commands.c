@@ -237,7 +237,7 @@ static const struct command table[] = {
      "counters", NULL, show_counters, NULL},
     {"drops", "", "packets dropped here, by cause, in words",
      "Every packet that is not delivered is counted once, where it was dropped.",
-     "  cwctl drops\n  cwctl --server all drops --all", "all", 0, 0, "drops", NULL, show_drops, NULL},
+     "  cwctl drops\n  cwctl --server all drops --all", "all", 0, 0, "drops", drops_columns, show_drops, NULL},
     {"top", "", "live rates of packets and links",
      "Rates over the last interval (that of --watch; 1 s): packets made, delivered and dropped a second, and the "
      "traffic of each link.",

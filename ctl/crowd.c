@@ -151,6 +151,13 @@ static void ask_all(const struct call *call, struct member *member, size_t count
 
 /* ---- One answer of all ------------------------------------------------------------------------------------------- */
 
+/* A command that has nothing to show says so; of all servers together tell_done() does. */
+static bool is_done(const char *line, size_t length)
+{
+    static const char done[] = "{\"done\":true}";
+    return length == sizeof done - 1 && memcmp(line, done, length) == 0;
+}
+
 /*
  * Each line of a process is a row. It gets the server that was asked, as "asked", and as "server" unless it tells of a
  * server itself. True: no row tells of another server than the one that was asked.
@@ -161,7 +168,8 @@ static bool gather(const struct member *member, size_t count, struct rows *rows)
     for (size_t i = 0; i < count; i++) {
         const char *at = member[i].out.bytes, *name = member[i].one->name;
         for (const char *line_end; at != NULL && (line_end = strchr(at, '\n')) != NULL; at = line_end + 1) {
-            struct message *row = message_parse(at, (size_t)(line_end - at), NULL, 0);
+            size_t length = (size_t)(line_end - at);
+            struct message *row = is_done(at, length) ? NULL : message_parse(at, length, NULL, 0);
             if (row == NULL) {
                 continue;
             }
@@ -299,7 +307,7 @@ static void say_empty(const struct call *call, size_t count)
 /* The same as an object, of a command whose answer is no table: it is done. */
 static void tell_done(const struct call *call, size_t count)
 {
-    if (call->command->columns == NULL && call->command->show != show_drops) {
+    if (call->command->columns == NULL) {
         struct message *m = message_open();
         message_flag(m, "done", true);
         message_integer(m, "servers", (int64_t)count);

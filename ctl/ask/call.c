@@ -206,10 +206,20 @@ bool call_is_server(const char *word)
 
 /* ---- One answer, shown ------------------------------------------------------------------------------------------- */
 
+void call_tell_done(const struct call *call)
+{
+    struct message *m = message_open();
+    message_flag(m, "done", true);
+    message_print(m, call->out);
+    message_close(m);
+}
+
 static void show(const struct call *call, const struct rows *rows)
 {
     const struct command *c = call->command;
-    if (call->arguments->json) {
+    if (call->arguments->json && rows->count == 0 && c->columns == NULL) {
+        call_tell_done(call);
+    } else if (call->arguments->json) {
         for (size_t i = 0; i < rows->count; i++) {
             message_print(rows->row[i], call->out);
         }

@@ -63,7 +63,7 @@ struct command {
     const char *options; /* names of its options, with spaces between */
     int least, most;     /* how many words may follow the name */
     const char *request; /* the daemon's command; NULL: run does all */
-    const struct table_column *columns;
+    const struct table_column *columns; /* NULL: no table; --json then says "done" where there are no rows */
     void (*show)(const struct call *call, const struct rows *rows); /* NULL: a table of the columns */
     int (*run)(struct call *call);                                  /* NULL: one request, shown */
 };
@@ -93,6 +93,8 @@ const struct arguments_given *call_given(const struct call *call, const char *na
 bool call_is_server(const char *word);
 /* On a terminal, says "done", for a command whose answer holds nothing to show. Elsewhere nothing happens. */
 void call_say_done(const struct call *call);
+/* Prints {"done":true}: what a program reads of such a command. */
+void call_tell_done(const struct call *call);
 /* Wipes a terminal; elsewhere nothing happens. */
 void call_wipe(const struct call *call);
 /* Waits so long, or until the command is to end: *call->stop is set then. */

@@ -4,6 +4,7 @@
  * a file of its name; the name in base64, the version and the flags are extended attributes of it ("user.cubeway.." of
  * SCHILY.xattr, which tar passes over unless it is asked for them). A file that has none of them is put under its path.
  */
+#define _GNU_SOURCE /* mkstemp, fchmod, realpath */
 #include "ctl/store/store.h"
 
 #include "base/base64.h"
@@ -15,6 +16,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -119,7 +121,8 @@ static int export_one(struct archive *a, const struct message *row)
     struct request_draft *r = store_request(a->call, "get", message_get_text(row, "base64", ""));
     request_draft_word(r, "form=base64");
     request_draft_word(r, STORE_KEY_BASE64);
-    int code = store_try(a->call, r, shown, EXIT_NONE, &rows);
+    int code = store_try(a->call, r, shown, CW_STORE_NOT_FOUND, &rows);
+    bool gone = code != EXIT_FINE && store_says(&rows, CW_STORE_NOT_FOUND);
     if (code == EXIT_FINE && rows.count > 0) {
         int size = base64_decode(message_get_text(rows.row[0], "base64", ""), a->value, sizeof a->value);
         head_of(a, row, name, (size_t)length);
@@ -128,12 +131,12 @@ static int export_one(struct archive *a, const struct message *row)
         code = size < 0                        ? say(a, "the daemon told a value that is none")
                : put_file(a, (size_t)size) < 0 ? say(a, strerror(errno))
                                                : EXIT_FINE;
-        a->values++;
-        a->bytes += size;
+        a->values += code == EXIT_FINE;
+        a->bytes += code == EXIT_FINE ? size : 0;
         show_progress(a, false);
     }
     rows_clear(&rows);
-    return code == EXIT_NONE ? EXIT_FINE : code;
+    return gone ? EXIT_FINE : code;
 }
 
 static int export_all(struct archive *a, const char *prefix)
@@ -145,9 +148,12 @@ static int export_all(struct archive *a, const char *prefix)
         struct rows page = {NULL, 0, 0};
         code = store_page(a->call, prefix, after, CW_STORE_LIST_MAX, &page, &more);
         for (size_t i = 0; code == EXIT_FINE && i < page.count; i++) {
-            code = *a->call->stop != 0 ? say(a, "stopped") : export_one(a, page.row[i]);
+            code = *a->call->stop == 0 ? export_one(a, page.row[i]) : EXIT_NO;
         }
         rows_clear(&page);
+    }
+    if (*a->call->stop != 0) {
+        code = say(a, "stopped before all values were in it");
     }
     if (code == EXIT_FINE && (tar_close(write_bytes, a) < 0 || fflush(a->file) != 0)) {
         code = say(a, strerror(errno));
@@ -156,27 +162,63 @@ static int export_all(struct archive *a, const char *prefix)
     return code;
 }
 
-/* To a file, which has its name when it is whole, and not before. */
-static int export_to(struct archive *a, const char *path, const char *prefix)
+/* Into what is no regular file: a device, or a pipe. */
+static int export_into(struct archive *a, const char *path, const char *prefix)
 {
-    size_t room = strlen(path) + sizeof ".part";
+    a->file = fopen(path, "wb");
+    if (a->file == NULL) {
+        return say(a, strerror(errno));
+    }
+    int code = export_all(a, prefix);
+    return fclose(a->file) == 0 || code != EXIT_FINE ? code : say(a, strerror(errno));
+}
+
+/* A new file beside the one of that path (its name + ".XXXXXX"), with the mode that the file has, or would get. */
+static FILE *open_beside(char *part, const struct stat *old)
+{
+    mode_t mask = umask(0);
+    (void)umask(mask);
+    int fd = mkstemp(part);
+    FILE *file = fd >= 0 && fchmod(fd, old != NULL ? old->st_mode & 0777 : 0666 & ~mask) == 0 ? fdopen(fd, "wb") : NULL;
+    if (file == NULL && fd >= 0) {
+        (void)close(fd);
+        (void)unlink(part);
+    }
+    return file;
+}
+
+/* To a file, which has its name when it is whole, and not before. */
+static int export_as(struct archive *a, const char *path, const struct stat *old, const char *prefix)
+{
+    size_t room = strlen(path) + sizeof ".XXXXXX";
     char *part = malloc(room);
     if (part == NULL) {
         return say(a, strerror(ENOMEM));
     }
-    snprintf(part, room, "%s.part", path);
-    a->file = fopen(part, "wb");
+    snprintf(part, room, "%s.XXXXXX", path);
+    a->file = open_beside(part, old);
     int code = a->file != NULL ? export_all(a, prefix) : say(a, strerror(errno));
     if (a->file != NULL) {
-        bool synced = code != EXIT_FINE || fsync(fileno(a->file)) == 0;
-        code = fclose(a->file) == 0 && synced && (code != EXIT_FINE || rename(part, path) == 0)
-                   ? code
-                   : say(a, strerror(errno));
-        if (code != EXIT_FINE) {
+        bool kept = code == EXIT_FINE && fsync(fileno(a->file)) == 0;
+        kept = fclose(a->file) == 0 && kept && rename(part, path) == 0;
+        code = kept || code != EXIT_FINE ? code : say(a, strerror(errno));
+        if (!kept) {
             (void)unlink(part);
         }
     }
     free(part);
+    return code;
+}
+
+static int export_to(struct archive *a, const char *path, const char *prefix)
+{
+    struct stat old;
+    char *whole = realpath(path, NULL); /* the file that a link leads to, and not the link */
+    const char *target = whole != NULL ? whole : path;
+    bool there = stat(target, &old) == 0;
+    int code = there && !S_ISREG(old.st_mode) ? export_into(a, target, prefix)
+                                              : export_as(a, target, there ? &old : NULL, prefix);
+    free(whole);
     return code;
 }
 
@@ -283,15 +325,15 @@ static int import_one(struct archive *a)
     snprintf(word, sizeof word, "flags=%.20s", flags != NULL ? flags : "0");
     request_draft_word(r, word);
     request_draft_word(r, STORE_KEY_BASE64);
-    code = store_try(a->call, r, a->head.path, absent ? EXIT_OTHER : EXIT_FINE, &rows);
-    rows_clear(&rows);
+    code = store_try(a->call, r, a->head.path, absent ? CW_STORE_CONFLICT : CW_STORE_OK, &rows);
     if (code == EXIT_FINE) {
         a->values++;
         a->bytes += size;
-    } else if (code == EXIT_OTHER && absent) {
+    } else if (absent && store_says(&rows, CW_STORE_CONFLICT)) {
         a->kept++;
         code = EXIT_FINE;
     }
+    rows_clear(&rows);
     show_progress(a, false);
     return code;
 }
@@ -299,12 +341,14 @@ static int import_one(struct archive *a)
 static int import_all(struct archive *a)
 {
     int code = EXIT_FINE, rc = 0;
-    tar_open(&a->reader, read_bytes, a);
-    while (code == EXIT_FINE && (rc = tar_next(&a->reader, &a->head)) > 0) {
-        code = *a->call->stop != 0 ? say(a, "stopped") : import_one(a);
+    tar_open(&a->reader, read_bytes, a, ATTRIBUTE);
+    while (code == EXIT_FINE && *a->call->stop == 0 && (rc = tar_next(&a->reader, &a->head)) > 0) {
+        code = import_one(a);
     }
     show_progress(a, true);
-    if (rc < 0) {
+    if (*a->call->stop != 0) {
+        code = say(a, "stopped before all of it was read");
+    } else if (rc < 0) {
         code = say(a, a->reader.why);
     }
     if (code != EXIT_FINE) {

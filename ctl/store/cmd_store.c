@@ -153,7 +153,7 @@ int run_store_watch(struct call *call)
     while (code == EXIT_FINE && *call->stop == 0 && seen < last) {
         code = watch_once(call, call->arguments->word[2], cursor, &seen, last);
     }
-    return code;
+    return *call->stop != 0 ? EXIT_FINE : code;
 }
 
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */

@@ -44,17 +44,17 @@ int store_ask(const struct call *call, struct request_draft *r, struct rows *row
     int code = EXIT_FINE;
     int rc = call_ask(call, r, call_patience(call), rows_add, rows, &code);
     request_draft_close(r);
-    return rc < 0 ? code : EXIT_FINE;
+    return rc >= 0 ? EXIT_FINE : code != EXIT_FINE ? code : EXIT_NO; /* it was interrupted: there is no answer */
 }
 
 /* By cw_store_status, which the answer says in words, too. Of `expected` nothing is said. */
-static int code_of(const struct call *call, const struct message *row, const char *key, int expected)
+static int code_of(const struct call *call, const struct message *row, const char *key, cw_store_status expected)
 {
     static const int codes[] = {EXIT_FINE,   EXIT_NONE,    EXIT_OTHER, EXIT_NO,      EXIT_NO,      EXIT_NO,
                                 EXIT_NOBODY, EXIT_TIMEOUT, EXIT_NO,    EXIT_TIMEOUT, EXIT_UNKNOWN, EXIT_NO};
     int64_t status = message_get_integer(row, "code", -1);
     int code = status >= 0 && status < (int64_t)(sizeof codes / sizeof *codes) ? codes[status] : EXIT_NO;
-    if (code == EXIT_FINE || code == expected) {
+    if (code == EXIT_FINE || status == (int64_t)expected) {
         return code;
     }
     bool insert = code == EXIT_OTHER && strcmp(call->command->name, "store insert") == 0;
@@ -70,7 +70,13 @@ static int code_of(const struct call *call, const struct message *row, const cha
     return code;
 }
 
-int store_try(const struct call *call, struct request_draft *r, const char *key, int expected, struct rows *rows)
+bool store_says(const struct rows *rows, cw_store_status status)
+{
+    return rows->count > 0 && message_get_integer(rows->row[rows->count - 1], "code", -1) == (int64_t)status;
+}
+
+int store_try(const struct call *call, struct request_draft *r, const char *key, cw_store_status expected,
+              struct rows *rows)
 {
     int code = job_number_word(call, r);
     if (code != EXIT_FINE) {
@@ -83,7 +89,7 @@ int store_try(const struct call *call, struct request_draft *r, const char *key,
 
 int store_operate(const struct call *call, struct request_draft *r, const char *key, struct rows *rows)
 {
-    return store_try(call, r, key, EXIT_FINE, rows);
+    return store_try(call, r, key, CW_STORE_OK, rows);
 }
 
 /* ---- Names ------------------------------------------------------------------------------------------------------- */

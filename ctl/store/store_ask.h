@@ -22,15 +22,18 @@ struct request_draft *store_request(const struct call *call, const char *command
 /* Adds NAME=VALUE for an option, if it was given. */
 void store_option(const struct call *call, struct request_draft *r, const char *option, const char *name);
 
-/* Sends the request, which it takes. Gives the exit code; EXIT_FINE: there are rows. */
+/* Sends the request, which it takes. Gives the exit code; EXIT_FINE: there are rows, and nobody has interrupted it. */
 int store_ask(const struct call *call, struct request_draft *r, struct rows *rows);
 /*
  * An operation on a name, which is shown as `key`: asks, and says what is wrong, as the last row has it. Takes the
  * request, and adds the job that was given to it.
  */
 int store_operate(const struct call *call, struct request_draft *r, const char *key, struct rows *rows);
-/* The same; but nothing is said where the exit code is `expected`. */
-int store_try(const struct call *call, struct request_draft *r, const char *key, int expected, struct rows *rows);
+/* The same; but nothing is said where it ends so, which store_says() tells. */
+int store_try(const struct call *call, struct request_draft *r, const char *key, cw_store_status expected,
+              struct rows *rows);
+/* Did it end so? False also where there was no answer: exit codes alone are those of other mistakes, too. */
+bool store_says(const struct rows *rows, cw_store_status status);
 
 /*
  * Adds a value of up to CW_STORE_VALUE_MAX bytes, behind the words that come before it; a long one is brought to the

@@ -19,14 +19,16 @@ enum {
     PREFIX_BYTES = 155
 };
 
+static const char sparse[] = "GNU.sparse."; /* how GNU tar marks a file whose bytes are a map and parts of it */
+
 /* What is said of the next file before its own header. */
 struct ahead {
     bool any, path, size;
 };
 
-void tar_open(struct tar_reader *r, tar_read_fn read, void *context)
+void tar_open(struct tar_reader *r, tar_read_fn read, void *context, const char *keys)
 {
-    *r = (struct tar_reader){.read = read, .context = context};
+    *r = (struct tar_reader){.read = read, .context = context, .keys = keys};
 }
 
 __attribute__((format(printf, 3, 4))) static int fail(struct tar_reader *r, int rc, const char *format, ...)
@@ -143,8 +145,10 @@ static int take_record(struct tar_reader *r, struct tar_file *f, struct ahead *a
     } else if (strcmp(key, "size") == 0) {
         ahead->size = read_decimal(text, length, &f->size);
         return ahead->size ? 0 : fail(r, -EPROTO, "the header before byte %" PRIu64 " has no size", r->at);
-    } else if (strlen(key) < TAR_KEY_MOST && length < TAR_TEXT_MOST) {
-        (void)!tar_word_set(f, key, text); /* those beyond TAR_WORDS_MOST are nobody's that we know */
+    } else if (strncmp(key, sparse, sizeof sparse - 1) == 0) {
+        return fail(r, -EOPNOTSUPP, "the file before byte %" PRIu64 " has holes (GNU.sparse): make it without", r->at);
+    } else if (strncmp(key, r->keys, strlen(r->keys)) == 0 && tar_word_set(f, key, text) < 0) {
+        return fail(r, -EPROTO, "the header before byte %" PRIu64 " has too many or too long words", r->at);
     }
     return 0;
 }

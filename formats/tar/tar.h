@@ -66,16 +66,18 @@ typedef int64_t (*tar_read_fn)(void *context, void *bytes, size_t size);
 struct tar_reader {
     tar_read_fn read;
     void *context;
-    uint64_t at;       /* bytes that were read: where in the archive that is */
-    uint64_t left;     /* of the file's bytes, */
-    unsigned fill;     /* and behind them up to the end of the block */
+    uint64_t at;   /* bytes that were read: where in the archive that is */
+    uint64_t left; /* of the file's bytes, */
+    unsigned fill; /* and behind them up to the end of the block */
+    const char *keys;
     char why[TAR_WHY]; /* of the last error: a sentence without the archive's name, that says where */
 };
 
-void tar_open(struct tar_reader *r, tar_read_fn read, void *context);
+/* keys: only words whose key begins so are kept, of the many that other programs write. Borrowed. */
+void tar_open(struct tar_reader *r, tar_read_fn read, void *context, const char *keys);
 /*
  * Goes on to the next file, past what is left of the one before, and fills *f. 1: there is one; 0: the archive has
- * ended; -EPROTO: it is damaged, or no archive; -EOPNOTSUPP: this is neither a file nor a folder; -EIO, or what `read`
+ * ended; -EPROTO: it is damaged, or no archive; -EOPNOTSUPP: this is neither a file nor a folder, or a file with holes; -EIO, or what `read`
  * gave: it could not be read. r->why says what and where.
  */
 CW_MUST_CHECK int tar_next(struct tar_reader *r, struct tar_file *f);

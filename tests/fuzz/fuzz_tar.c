@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t some[700];
     int64_t n = 0;
     int rc;
-    tar_open(&r, read_bytes, &bytes);
+    tar_open(&r, read_bytes, &bytes, "");
     while ((rc = tar_next(&r, &f)) > 0 && n >= 0) {
         if (strnlen(f.path, sizeof f.path) == sizeof f.path || f.words > TAR_WORDS_MOST) {
             abort();

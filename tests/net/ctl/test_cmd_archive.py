@@ -4,8 +4,11 @@
 import base64
 import io
 import os
+import signal
+import stat
 import subprocess
 import tarfile
+import time
 
 import ctl_kit
 
@@ -44,6 +47,7 @@ class Archive(ctl_kit.Case):
         self.there_and_back()
         self.of_tar()
         self.mistakes()
+        self.interrupted()
 
     def there_and_back(self):
         large = os.urandom(300000)
@@ -57,7 +61,7 @@ class Archive(ctl_kit.Case):
         path = os.path.join(self.folder, "all.tar")
         [row] = self.rows(f"store export --file {path}")
         self.assertEqual((row["values"], row["bytes"]), (4, 300008))
-        self.assertEqual(os.listdir(self.folder).count("all.tar.part"), 0)
+        self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("all.tar.")], [])
         said = self.cwctl(f"store import {path} --if-absent")
         self.assertEqual(said, "0 values, 0 bytes put; 4 there already\n")
         for name in values:
@@ -96,6 +100,48 @@ class Archive(ctl_kit.Case):
         self.refused("store import nowhere.tar", "nowhere.tar: No such file or directory", code=1)
         self.refused("store export --json", "give it a file", code=2)
         self.refused("store export --file /nowhere/x.tar", "/nowhere/x.tar: No such file", code=1)
+
+    def interrupted(self):
+        """Neither a part of the values nor an error is taken for all of them."""
+        path = os.path.join(self.folder, "kept.tar")
+        with open(path, "wb") as out:
+            out.write(b"the one before")
+        environment = {"PATH": os.environ["PATH"], "CUBEWAY_SOCKET": self.socket}
+        for wait in (0.01, 0.02, 0.03, 0.05):
+            with subprocess.Popen([ctl_kit.OPTIONS.cwctl, "store", "export", "--file", path], env=environment,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+                time.sleep(wait)
+                running.send_signal(signal.SIGINT)
+                said = running.communicate(timeout=ctl_kit.LIMIT_S)[1]
+            with open(path, "rb") as written:
+                whole = written.read() != b"the one before"
+            if not whole:  # else it was done before
+                self.assertNotEqual(running.returncode, 0, said)
+        self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("kept.tar.")], [])
+        until = time.monotonic() + ctl_kit.LIMIT_S
+        while self.raw("store", "list").returncode != 0:  # lists that nobody waits for any more
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.05)
+        fifo = os.path.join(self.folder, "fifo")
+        os.mkfifo(fifo)
+        with subprocess.Popen(["cat", fifo], stdout=subprocess.PIPE) as reader:
+            self.cwctl(f"store export config/ --file {fifo}")
+            self.assertIn(b"config/a", reader.communicate(timeout=ctl_kit.LIMIT_S)[0])
+        self.assertTrue(stat.S_ISFIFO(os.stat(fifo).st_mode))
+        bad = io.BytesIO()
+        with tarfile.open(fileobj=bad, mode="w", format=tarfile.PAX_FORMAT) as tar:
+            info = tarfile.TarInfo("config/new")
+            info.pax_headers = {"SCHILY.xattr.user.cubeway.flags": "nonsense"}
+            tar.addfile(info)
+        self.assertNotEqual(self.raw_bytes("import", "-", "--if-absent", given=bad.getvalue()), 0)
+        self.assertNotEqual(self.raw_bytes("import", "-", "--if-absent", "--job", "nosuch",
+                                           given=self.made([("x", b"1")])), 0)
+
+    def raw_bytes(self, *words, given):
+        """The exit code of cwctl store."""
+        environment = {"PATH": os.environ["PATH"], "CUBEWAY_SOCKET": self.socket}
+        return subprocess.run([ctl_kit.OPTIONS.cwctl, "store", *words], input=given, capture_output=True,
+                              timeout=ctl_kit.LIMIT_S, check=False, env=environment).returncode
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ static int read_all(struct archive *a)
     int files = 0, rc;
     int64_t n = 0;
     a->at = 0;
-    tar_open(&reader, archive_read, a);
+    tar_open(&reader, archive_read, a, "SCHILY.xattr.user.");
     while ((rc = tar_next(&reader, &file)) > 0) {
         files++;
         while ((n = tar_get(&reader, bytes, sizeof bytes)) > 0) {
@@ -77,7 +77,7 @@ START_TEST(there_and_back)
     ck_assert_int_eq(tar_close(archive_write, &archive), 0);
     for (archive.most = 0; archive.most < 600; archive.most += 199) {
         archive.at = 0;
-        tar_open(&reader, archive_read, &archive);
+        tar_open(&reader, archive_read, &archive, "SCHILY.xattr.user.");
         ck_assert_int_eq(tar_next(&reader, &file), 1);
         take("a", 0);
         ck_assert_ptr_null(tar_word(&file, "SCHILY.xattr.user.cubeway.version"));
@@ -120,6 +120,30 @@ START_TEST(damage)
 }
 END_TEST
 
+/* Words of other programs do not push out those that are asked for; and a file with holes is refused. */
+START_TEST(words_of_others)
+{
+    char key[TAR_KEY_MOST];
+    for (unsigned i = 0; i < TAR_WORDS_MOST - 1; i++) {
+        snprintf(key, sizeof key, "LIBARCHIVE.%u", i);
+        ck_assert_int_eq(tar_word_set(&file, key, "x"), 0);
+    }
+    ck_assert_int_eq(tar_word_set(&file, "SCHILY.xattr.user.last", "here"), 0);
+    put("a", 1);
+    ck_assert_int_eq(tar_close(archive_write, &archive), 0);
+    tar_open(&reader, archive_read, &archive, "SCHILY.xattr.user.");
+    ck_assert_int_eq(tar_next(&reader, &file), 1);
+    ck_assert_uint_eq(file.words, 1);
+    ck_assert_str_eq(tar_word(&file, "SCHILY.xattr.user.last"), "here");
+    archive.size = archive.at = 0;
+    file.words = 0;
+    ck_assert_int_eq(tar_word_set(&file, "GNU.sparse.major", "1"), 0);
+    put("a", 1);
+    ck_assert_int_eq(read_all(&archive), -EOPNOTSUPP);
+    ck_assert_ptr_nonnull(strstr(reader.why, "has holes"));
+}
+END_TEST
+
 static int64_t broken_read(void *context, void *out, size_t size)
 {
     (void)context;
@@ -130,7 +154,7 @@ static int64_t broken_read(void *context, void *out, size_t size)
 
 START_TEST(sentences)
 {
-    tar_open(&reader, archive_read, &archive);
+    tar_open(&reader, archive_read, &archive, "SCHILY.xattr.user.");
     ck_assert_int_eq(tar_next(&reader, &file), -EPROTO);
     ck_assert_str_eq(reader.why, "it is empty");
     memset(archive.bytes, 'x', 600);
@@ -140,7 +164,7 @@ START_TEST(sentences)
     archive.size = 100;
     ck_assert_int_eq(read_all(&archive), -EPROTO);
     ck_assert_str_eq(reader.why, "it is no tar archive");
-    tar_open(&reader, broken_read, NULL);
+    tar_open(&reader, broken_read, NULL, "");
     ck_assert_int_eq(tar_next(&reader, &file), -EIO);
     ck_assert_str_eq(reader.why, "byte 0: Input/output error");
     archive.size = 0;
@@ -185,6 +209,6 @@ START_TEST(tar_wrote_it)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(there_and_back), SUITE_TEST(damage), SUITE_TEST(sentences),
-                                          SUITE_TEST(tar_wrote_it)};
+static const struct suite_test tests[] = {SUITE_TEST(there_and_back), SUITE_TEST(words_of_others), SUITE_TEST(damage),
+                                          SUITE_TEST(sentences), SUITE_TEST(tar_wrote_it)};
 SUITE_MAIN("read", tests)

@@ -48,13 +48,14 @@ START_TEST(outcomes)
     ck_assert_int_eq(message_get_integer(rows.row[0], "version", 0), 5);
     rows_clear(&rows);
     ck_assert_str_eq(said, "");
-    ck_assert_int_eq(store_try(&call, store_request(&call, "get", "a"), "a", EXIT_NONE, &rows), EXIT_NONE);
+    ck_assert_int_eq(store_try(&call, store_request(&call, "get", "a"), "a", CW_STORE_NOT_FOUND, &rows), EXIT_NONE);
+    ck_assert(store_says(&rows, CW_STORE_NOT_FOUND) && !store_says(&rows, CW_STORE_CONFLICT));
     rows_clear(&rows);
     ck_assert_str_eq(said, "");
     ck_assert_int_eq(store_operate(&call, store_request(&call, "get", "a"), "a", &rows), EXIT_NONE);
     rows_clear(&rows);
     ck_assert_str_eq(said, "cwctl: 'a': not found\n");
-    ck_assert_int_eq(store_try(&call, store_request(&call, "cas", "b"), "b", EXIT_NONE, &rows), EXIT_OTHER);
+    ck_assert_int_eq(store_try(&call, store_request(&call, "cas", "b"), "b", CW_STORE_NOT_FOUND, &rows), EXIT_OTHER);
     rows_clear(&rows);
     ck_assert_str_eq(said, "cwctl: 'a': not found\ncwctl: 'b': another: 12\n");
     end();

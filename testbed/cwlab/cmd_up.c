@@ -434,10 +434,12 @@ static int bring_up(const struct program_command *self, struct lab *lab, const s
     struct launch l;
     char why[LAB_WHY], timers[SCALE_TEXT];
     bool cleaned;
+    signal(SIGINT, on_interrupt); /* before there is anything that others may see */
+    signal(SIGTERM, on_interrupt);
     int rc = launch_begin(&l, lab, &cleaned, why);
-    if (rc == 0) {
-        signal(SIGINT, on_interrupt);
-        signal(SIGTERM, on_interrupt);
+    if (rc < 0) {
+        signal(SIGINT, SIG_DFL);
+        signal(SIGTERM, SIG_DFL);
     }
     if (cleaned) {
         fprintf(stderr, "cwlab up: removed what a dead lab '%s' had left\n", lab->name);

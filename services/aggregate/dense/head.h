@@ -43,7 +43,7 @@
 #include "cubeway/aggregate.h"
 
 enum {
-    MESSAGE_VERSION = 1,
+    MESSAGE_VERSION = 2,
     MESSAGE_BLOCK_BYTES = 36,
     MESSAGE_RUNS_MOST = 128, /* in one DEAL */
     MESSAGE_NAME_MOST = CW_AGGREGATE_NAME_MAX,

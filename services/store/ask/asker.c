@@ -320,7 +320,7 @@ static int64_t send_call(struct question *q, cw_server target, enum store_port p
         return -ENOMEM;
     }
     store_ask_encode(&q->ask, cw_packet_data(p, NULL));
-    const cw_to to = to_server(s->svc, STORE_JOB, port, target);
+    const cw_to to = to_server(s->svc, STORE_JOB, (cw_port)port, target);
     const cw_call_options options = {CW_CALL_INIT, .timeout = timeout};
     int64_t call = cw_call(s->svc, p, &to, &options, call_ended, q);
     if (call < 0) {

@@ -15,7 +15,7 @@
 #include "services/store/held/config.h"
 #include "services/store/held/verdict.h"
 
-enum { STORE_WIRE_VERSION = 2 };
+enum { STORE_WIRE_VERSION = 3 };
 
 /* ---- Ports 1 and 2 ----------------------------------------------------------------------------------------------- */
 

@@ -205,7 +205,7 @@ START_TEST(impossible)
     bytes[1] = 1;
     ck_assert_int_eq(message_decode(bytes, message_size(&good), &out), -EPROTO);
     bytes[1] = 0;
-    bytes[0] = 2 << 4 | MESSAGE_PROBE;
+    bytes[0] = (MESSAGE_VERSION - 1) << 4 | MESSAGE_PROBE;
     ck_assert_int_eq(message_decode(bytes, message_size(&good), &out), -EPROTO);
     bytes[0] = MESSAGE_VERSION << 4 | 15;
     ck_assert_int_eq(message_decode(bytes, message_size(&good), &out), -EPROTO);

@@ -100,12 +100,12 @@ static void head_of(struct archive *a, const struct message *row, const uint8_t 
     (void)!tar_word_set(f, ATTRIBUTE "name", message_get_text(row, "base64", "")); /* fits */
 }
 
-static int put_file(struct archive *a, size_t size)
+static int put_file(struct archive *a, const struct value *v)
 {
-    a->head.size = size;
+    a->head.size = v->length;
     int rc = tar_put(&a->head, write_bytes, a);
-    rc = rc < 0 ? rc : write_bytes(a, a->value, size);
-    return rc < 0 ? rc : tar_put_end(size, write_bytes, a);
+    rc = rc < 0 ? rc : write_bytes(a, v->bytes, v->length);
+    return rc < 0 ? rc : tar_put_end(v->length, write_bytes, a);
 }
 
 /* Asks for the value of a name that a list has told, and writes it. One that went meanwhile is left out. */
@@ -117,26 +117,22 @@ static int export_one(struct archive *a, const struct message *row)
         return say(a, "the daemon told a name that is none");
     }
     const char *shown = message_get_text(row, "name", "?");
-    struct rows rows = {NULL, 0, 0};
-    struct request_draft *r = store_request(a->call, "get", message_get_text(row, "base64", ""));
-    request_draft_word(r, "form=base64");
-    request_draft_word(r, STORE_KEY_BASE64);
-    int code = store_try(a->call, r, shown, CW_STORE_NOT_FOUND, &rows);
-    bool gone = code != EXIT_FINE && store_says(&rows, CW_STORE_NOT_FOUND);
-    if (code == EXIT_FINE && rows.count > 0) {
-        int size = base64_decode(message_get_text(rows.row[0], "base64", ""), a->value, sizeof a->value);
-        head_of(a, row, name, (size_t)length);
-        number_word(&a->head, ATTRIBUTE "version", message_get_integer(rows.row[0], "version", 0));
-        number_word(&a->head, ATTRIBUTE "flags", message_get_integer(rows.row[0], "flags", 0));
-        code = size < 0                        ? say(a, "the daemon told a value that is none")
-               : put_file(a, (size_t)size) < 0 ? say(a, strerror(errno))
-                                               : EXIT_FINE;
-        a->values += code == EXIT_FINE;
-        a->bytes += code == EXIT_FINE ? size : 0;
-        show_progress(a, false);
+    const struct store_key key = {message_get_text(row, "base64", ""), shown, true};
+    struct value v;
+    bool gone = false;
+    int code = store_fetch(a->call, &key, CW_STORE_NOT_FOUND, &v, &gone);
+    if (code != EXIT_FINE) {
+        return gone ? EXIT_FINE : code;
     }
-    rows_clear(&rows);
-    return gone ? EXIT_FINE : code;
+    head_of(a, row, name, (size_t)length);
+    number_word(&a->head, ATTRIBUTE "version", message_get_integer(v.row, "version", 0));
+    number_word(&a->head, ATTRIBUTE "flags", message_get_integer(v.row, "flags", 0));
+    code = put_file(a, &v) < 0 ? say(a, strerror(errno)) : EXIT_FINE;
+    a->values += code == EXIT_FINE;
+    a->bytes += code == EXIT_FINE ? (int64_t)v.length : 0;
+    value_close(&v);
+    show_progress(a, false);
+    return code;
 }
 
 static int export_all(struct archive *a, const char *prefix)

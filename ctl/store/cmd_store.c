@@ -37,7 +37,7 @@ int run_store_get(struct call *call)
     const char *key = call->arguments->word[2];
     const struct store_key asked = {key, key, false};
     struct value v;
-    int code = store_fetch(call, &asked, EXIT_FINE, &v);
+    int code = store_fetch(call, &asked, CW_STORE_OK, &v, NULL);
     if (code == EXIT_FINE) {
         code = value_show(call, &v);
         value_close(&v);

@@ -157,10 +157,10 @@ int store_value(const struct call *call, struct request_draft *r, const uint8_t 
 
 /*
  * Asks for the piece behind what is there; of the version that the pieces before it were of, which is 0 for the first.
- * Nothing is said where the exit code is `expected`.
+ * Nothing is said where it ends as `expected`.
  */
 static int ask_piece(const struct call *call, const struct store_key *key, const struct value *v, int64_t version,
-                     int expected, struct rows *rows)
+                     cw_store_status expected, struct rows *rows)
 {
     char word[WORD];
     struct request_draft *r = store_request(call, "get", key->word);
@@ -178,28 +178,31 @@ static int ask_piece(const struct call *call, const struct store_key *key, const
 }
 
 /* All pieces of one version. *again: it is another one by now. */
-static int fetch_once(const struct call *call, const struct store_key *key, int expected, struct value *v, bool *again)
+static int fetch_once(const struct call *call, const struct store_key *key, cw_store_status expected, struct value *v,
+                      bool *again, bool *met)
 {
     bool more = true;
     int code = EXIT_FINE;
     while (code == EXIT_FINE && more) {
         struct rows rows = {NULL, 0, 0};
         int64_t version = v->row != NULL ? message_get_integer(v->row, "version", 0) : 0;
-        code = ask_piece(call, key, v, version, version != 0 ? EXIT_OTHER : expected, &rows);
-        *again = code == EXIT_OTHER && version != 0 && rows.count > 0;
+        code = ask_piece(call, key, v, version, version != 0 ? CW_STORE_CONFLICT : expected, &rows);
+        *again = version != 0 && store_says(&rows, CW_STORE_CONFLICT);
+        *met = code != EXIT_FINE && store_says(&rows, expected);
         code = code == EXIT_FINE ? value_add(call, key->shown, CW_STORE_VALUE_MAX, v, &rows, &more) : code;
         rows_clear(&rows);
     }
     return code;
 }
 
-int store_fetch(const struct call *call, const struct store_key *key, int expected, struct value *v)
+int store_fetch(const struct call *call, const struct store_key *key, cw_store_status expected, struct value *v,
+                bool *met)
 {
-    bool again = true;
+    bool again = true, as_expected = false;
     int code = EXIT_NO;
     for (unsigned i = 0; again && i < FETCHES; i++) {
         *v = (struct value){.bytes = NULL};
-        code = fetch_once(call, key, expected, v, &again);
+        code = fetch_once(call, key, expected, v, &again, &as_expected);
         if (code != EXIT_FINE) {
             value_close(v);
         }
@@ -207,7 +210,10 @@ int store_fetch(const struct call *call, const struct store_key *key, int expect
     if (again) {
         fprintf(call->errors,
                 "cwctl: '%s': it was put anew each time before all of it was read: try again in a while\n", key->shown);
-        return EXIT_NO;
+        code = EXIT_NO;
+    }
+    if (met != NULL) {
+        *met = as_expected && !again;
     }
     return code;
 }

@@ -50,9 +50,11 @@ struct store_key {
 
 /*
  * Gets a value whole, by as many answers as it takes, all of one version: its row has "version", "bytes" and "flags".
- * EXIT_FINE: to be closed; else an exit code, after a line on errors unless it is `expected` (EXIT_FINE: none is).
+ * EXIT_FINE: to be closed; else an exit code, after a line on errors unless it ended as `expected` (CW_STORE_OK:
+ * nothing else is), which *met says (NULL: nobody asks).
  */
-int store_fetch(const struct call *call, const struct store_key *key, int expected, struct value *v);
+int store_fetch(const struct call *call, const struct store_key *key, cw_store_status expected, struct value *v,
+                bool *met);
 
 /* Adds the row's name ("base64") as it is shown: the bytes that are no plain letters as \xNN. */
 void store_name_row(struct message *row);

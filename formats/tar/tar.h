@@ -77,8 +77,8 @@ struct tar_reader {
 void tar_open(struct tar_reader *r, tar_read_fn read, void *context, const char *keys);
 /*
  * Goes on to the next file, past what is left of the one before, and fills *f. 1: there is one; 0: the archive has
- * ended; -EPROTO: it is damaged, or no archive; -EOPNOTSUPP: this is neither a file nor a folder, or a file with holes; -EIO, or what `read`
- * gave: it could not be read. r->why says what and where.
+ * ended; -EPROTO: it is damaged, or no archive; -EOPNOTSUPP: this is neither a file nor a folder, or a file with
+ * holes; -EIO, or what `read` gave: it could not be read. r->why says what and where.
  */
 CW_MUST_CHECK int tar_next(struct tar_reader *r, struct tar_file *f);
 /* Reads up to `size` bytes of the file: how many; 0 at its end; negative: as of tar_next(). */

@@ -117,7 +117,7 @@ START_TEST(a_value_is_joined_of_one_version)
                                        PIECE("4", "6", "5", "Zmc="), NULL};
     struct value v;
     begin(says);
-    ck_assert_int_eq(store_fetch(&call, &key, EXIT_FINE, &v), EXIT_FINE);
+    ck_assert_int_eq(store_fetch(&call, &key, CW_STORE_OK, &v, NULL), EXIT_FINE);
     ck_assert_uint_eq(v.length, 5);
     ck_assert_mem_eq(v.bytes, "cdefg", 5);
     ck_assert_int_eq(message_get_integer(v.row, "version", 0), 6);
@@ -137,13 +137,14 @@ START_TEST(a_value_that_is_not_got)
                                        NULL};
     struct value v;
     begin(says);
-    ck_assert_int_eq(store_fetch(&call, &key, EXIT_NONE, &v), EXIT_NONE);
+    ck_assert_int_eq(store_fetch(&call, &key, CW_STORE_NOT_FOUND, &v, NULL), EXIT_NONE);
     ck_assert_str_eq(said, "");
-    ck_assert_int_eq(store_fetch(&call, &key, EXIT_NONE, &v), EXIT_USAGE); /* said once, and not asked again */
+    ck_assert_int_eq(store_fetch(&call, &key, CW_STORE_NOT_FOUND, &v, NULL),
+                     EXIT_USAGE); /* said once, and not asked again */
     ck_assert_str_eq(said, "cwctl: no such name\n");
-    ck_assert_int_eq(store_fetch(&call, &key, EXIT_FINE, &v), EXIT_NO); /* more than there was to be */
+    ck_assert_int_eq(store_fetch(&call, &key, CW_STORE_OK, &v, NULL), EXIT_NO); /* more than there was to be */
     ck_assert_str_eq(said, "cwctl: no such name\ncwctl: 'a': the daemon told a value that is none\n");
-    ck_assert_int_eq(store_fetch(&call, &key, EXIT_FINE, &v), EXIT_NO); /* nothing, where there is some */
+    ck_assert_int_eq(store_fetch(&call, &key, CW_STORE_OK, &v, NULL), EXIT_NO); /* nothing, where there is some */
     ck_assert_ptr_null(v.bytes);
     end();
 }
@@ -167,7 +168,7 @@ START_TEST(a_value_that_never_stays)
         says[2 * i + 1] = text[2 * i + 1];
     }
     begin(says);
-    ck_assert_int_eq(store_fetch(&call, &key, EXIT_FINE, &v), EXIT_NO);
+    ck_assert_int_eq(store_fetch(&call, &key, CW_STORE_OK, &v, NULL), EXIT_NO);
     ck_assert_str_eq(said, "cwctl: 'a': it was put anew each time before all of it was read: try again in a while\n");
     ck_assert_ptr_null(v.bytes);
     end();

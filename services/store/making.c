@@ -235,7 +235,8 @@ static uint16_t entries_of(const struct store_genesis *g, cw_server server, uint
     return (uint16_t)count;
 }
 
-static void ask_one(struct store_genesis *g, cw_server server)
+/* False: this server's queue is full, and whoever answers next makes room in it. */
+static bool ask_one(struct store_genesis *g, cw_server server)
 {
     static const enum store_word_kind kinds[] = {STORE_WORD_OFFER, STORE_WORD_RECORD, STORE_WORD_CANCEL};
     const cw_call_options options = {CW_CALL_INIT, .timeout = CW_MS(WORD_MS), .retries = WORD_RETRIES};
@@ -243,7 +244,7 @@ static void ask_one(struct store_genesis *g, cw_server server)
     struct store_word w = {.kind = kinds[g->step], .of = g->of};
     if (g->step == STEP_RECORD && g->at[server].of_it) {
         g->good++;
-        return;
+        return true;
     }
     if (g->step == STEP_RECORD) {
         w.store_id = g->at[server].id;
@@ -254,18 +255,23 @@ static void ask_one(struct store_genesis *g, cw_server server)
     if (e != NULL) {
         *e = (struct errand){g->of.id, server, g->step};
     }
-    if (e == NULL || store_genesis_send(g->store, server, &w, &options, heard, e) < 0) {
-        free(e);
-        miss(g, server);
-        return;
+    int rc = e == NULL ? -ENOMEM : store_genesis_send(g->store, server, &w, &options, heard, e);
+    if (rc == 0) {
+        g->open++;
+        return true;
     }
-    g->open++;
+    free(e);
+    if (rc == -EAGAIN && g->open > 0) {
+        return false;
+    }
+    miss(g, server);
+    return true;
 }
 
 static void ask_more(struct store_genesis *g)
 {
-    while (g->next < g->store->torus.servers && g->open < WINDOW) {
-        ask_one(g, g->next++);
+    while (g->next < g->store->torus.servers && g->open < WINDOW && ask_one(g, g->next)) {
+        g->next++;
     }
     if (g->open == 0) {
         next_step(g);

@@ -2,18 +2,20 @@
 #include "store_power.h"
 
 #include "services/store/internal.h"
+#include "store_talker.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* The room is the least that the store takes, and no world fills it. */
 static const char *option(void *context, const char *service, const char *name)
 {
     (void)context;
     return strcmp(service, "store") != 0      ? NULL
            : strcmp(name, "folder") == 0      ? "disk"
            : strcmp(name, "segment_mib") == 0 ? "1"
-           : strcmp(name, "bytes_max") == 0   ? "8"
+           : strcmp(name, "bytes_max") == 0   ? "48"
                                               : NULL;
 }
 
@@ -60,7 +62,11 @@ void power_died(struct power *p, cw_server s)
 
 static void start(struct world *w, void *arg)
 {
-    (void)!world_start(w, (cw_server)(uintptr_t)arg);
+    int rc = world_start(w, (cw_server)(uintptr_t)arg);
+    if (rc < 0 && rc != -EALREADY) {
+        seeds_fail(store_ledger->wrong, "started", "server %u does not start again: %s", (unsigned)(uintptr_t)arg,
+                   strerror(-rc));
+    }
 }
 
 static void kill_one(struct world *w, cw_server s, cw_span away)

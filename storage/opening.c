@@ -124,10 +124,9 @@ static void identity_written(struct storage *s, int64_t result)
     }
 }
 
-void opening_end(struct storage *s)
+static void write_identity(struct storage *s)
 {
     struct identity *id = &s->identity;
-    judge_segments(s);
     s->position = s->durable;
     s->last_is_empty = s->durable == 0;
     id->boot++;
@@ -141,6 +140,34 @@ void opening_end(struct storage *s)
                                       .from = s->identity_bytes,
                                       .size = IDENTITY_BLOCK},
                   identity_written);
+}
+
+/*
+ * The last segment of each kind may be one that an earlier life was making: it has all its length, and no sync has told
+ * the disk its name. It is synced now, since once a later one is made, a loss of power could leave a hole before that.
+ */
+static void sync_last(struct storage *s, int64_t result)
+{
+    struct opening *o = s->opening;
+    if (result < 0) {
+        opening_fail(s, (int)result, "a segment cannot be synced");
+        return;
+    }
+    while (o->synced < 2) {
+        const struct segments *all = o->synced++ == 0 ? &s->meta : &s->blob;
+        if (all->count > 0) {
+            opening_order(s, (struct disk_order){.what = DISK_SYNC, .file = segments_at(all, all->count)->file},
+                          sync_last);
+            return;
+        }
+    }
+    write_identity(s);
+}
+
+void opening_end(struct storage *s)
+{
+    judge_segments(s);
+    sync_last(s, 0);
 }
 
 /* Every number up to the highest must be there; a file that is short must be the one that was being made. */
@@ -247,9 +274,12 @@ static void id_read(struct storage *s, int64_t result)
         make_identity(s);
         return;
     }
+    id->blob_segment = s->blob.count == 0 ? s->config.blob_segment : id->blob_segment; /* they may have any size yet */
     if (id->class_id != s->config.class_id || id->block != s->config.block ||
         id->meta_segment != s->config.meta_segment || id->blob_segment != s->config.blob_segment) {
+        bool blobs = id->block == s->config.block && id->meta_segment == s->config.meta_segment;
         o->how.why = id->class_id != s->config.class_id ? "the folder is another class's"
+                     : blobs                            ? "its files for large values have another size"
                                                         : "the folder was made with other sizes";
         end(s, STORAGE_OTHER);
         return;

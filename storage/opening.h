@@ -40,6 +40,7 @@ struct opening {
     uint32_t files_count, at; /* at: the file or segment that is looked at */
     uint64_t checkpoint_size[CHECKPOINTS_MAX], checkpoint_number[CHECKPOINTS_MAX];
     uint32_t checkpoint_file[CHECKPOINTS_MAX], checkpoints;
+    unsigned synced; /* kinds of segments whose last one was synced */
     bool has_id;
     const char *damage; /* why there must be a new store id; NULL: there need not */
     struct storage_opened how;

@@ -15,6 +15,16 @@ START_TEST(a_folder_of_another_class_or_of_other_sizes_is_refused)
     b.o->config.block *= 2;
     ck_assert_int_eq(bench_reopen(&b), STORAGE_OTHER);
     b.o->config.block /= 2;
+    b.o->config.blob_segment *= 2; /* there is none yet */
+    ck_assert_int_eq(bench_reopen(&b), STORAGE_RECOVERED);
+    ck_assert_int_eq(bench_put(&b, 2, 1000), -EAGAIN);
+    oracle_settle(b.o);
+    ck_assert_int_gt(bench_put(&b, 2, 1000), 0);
+    bench_flush(&b);
+    b.o->config.blob_segment *= 2;
+    ck_assert_int_eq(bench_reopen(&b), STORAGE_OTHER);
+    ck_assert_ptr_nonnull(strstr(b.o->how.why, "large values"));
+    b.o->config.blob_segment /= 2;
     ck_assert_int_eq(bench_reopen(&b), STORAGE_RECOVERED);
     oracle_judge(b.o, true, false);
     bench_close(&b);

@@ -266,6 +266,11 @@ void sim_disk_fail_nth(struct sim_disk *d, uint32_t n, unsigned kinds, int errno
     d->fail_errno = errno_value;
 }
 
+void sim_disk_room(struct sim_disk *d, uint64_t room)
+{
+    d->config.room = room;
+}
+
 bool sim_disk_fail_pending(const struct sim_disk *d)
 {
     return d->fail_in != 0;

@@ -68,6 +68,9 @@ uint64_t sim_disk_steps(const struct sim_disk *d);
 void sim_disk_fail_nth(struct sim_disk *d, uint32_t n, unsigned kinds, int errno_value);
 bool sim_disk_fail_pending(const struct sim_disk *d);
 
+/* Others take room on the disk, or give it back: as `room` of the config from now on. */
+void sim_disk_room(struct sim_disk *d, uint64_t room);
+
 /* How many sectors are written and not synced, in all files. */
 uint32_t sim_disk_unsynced(const struct sim_disk *d);
 

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* With so few segments left room is short, and then a segment is emptied for less gain: percent alive. */
+enum { META_SHORT = 2, BLOB_SHORT = 3, SHORT_LIVE = 70 };
+
 struct compaction {
     struct segments *of;
     uint32_t number;
@@ -22,7 +25,13 @@ struct compaction {
 
 static bool is_short(const struct storage *s, const struct segments *all)
 {
-    return segments_free(all) < 2 && !making_may(s, all);
+    return segments_free(all) < (all->meta ? META_SHORT : BLOB_SHORT) && !making_may(s, all);
+}
+
+/* What is alive at most in a segment that is emptied. */
+static uint32_t percent_of(const struct storage *s, const struct segments *all)
+{
+    return is_short(s, all) && s->config.compact_live < SHORT_LIVE ? SHORT_LIVE : s->config.compact_live;
 }
 
 static bool is_in(const struct compaction *c, const struct key_slot *slot)
@@ -105,8 +114,11 @@ static void step(struct storage *s)
 /* Takes up the segment with the least alive, if it is worth it now. */
 static bool begin(struct storage *s)
 {
-    uint32_t meta = segments_sparse(&s->meta, s->config.compact_live, s->covered);
-    uint32_t number = meta != 0 ? meta : segments_sparse(&s->blob, s->config.compact_live, s->covered);
+    uint32_t meta = segments_sparse(&s->meta, percent_of(s, &s->meta), s->covered);
+    if (meta == 0 && is_short(s, &s->blob)) {
+        segments_close_head(&s->blob, SHORT_LIVE);
+    }
+    uint32_t number = meta != 0 ? meta : segments_sparse(&s->blob, percent_of(s, &s->blob), s->covered);
     struct segments *of = meta != 0 ? &s->meta : &s->blob;
     if (number == 0 || s->durable < s->compact_after ||
         (s->compact_allowance < segments_at(of, number)->live && !is_short(s, of))) {
@@ -132,6 +144,12 @@ void compaction_go_on(struct storage *s)
     free(s->compaction->value);
     s->compaction->value = NULL;
     step(s);
+}
+
+uint64_t compaction_owes(const struct storage *s)
+{
+    const struct compaction *c = s->compaction;
+    return c == NULL || c->of->meta || c->over ? 0 : segments_at(c->of, c->number)->live;
 }
 
 void compaction_free(struct storage *s)

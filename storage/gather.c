@@ -54,18 +54,20 @@ static bool is_placed(const struct storage *s, const struct log_record *r)
 
 /*
  * Can the blob segments take this value, after what *tail (bytes left in the last one) and *spare (free ones) say? 0,
- * -EAGAIN or -ENOSPC.
+ * -EAGAIN or -ENOSPC. The last free segment is for what compaction moves, and when that is being filled, so is as much
+ * of it as is still to be moved: else no room would ever be made again.
  */
-static int room_for_value(struct storage *s, uint32_t size, uint32_t *tail, uint32_t *spare)
+static int room_for_value(struct storage *s, uint32_t size, bool move, uint32_t *tail, uint32_t *spare)
 {
     uint32_t padded = segments_padded(&s->blob, size);
+    uint64_t owed = compaction_owes(s);
     s->blobs_wanted = true;
-    if (padded <= *tail) {
+    if (padded <= *tail && (move || *spare > 0 || (owed > 0 && padded + owed <= *tail))) {
         *tail -= padded;
         return 0;
     }
-    if (*spare == 0) {
-        return making_may(s, &s->blob) ? -EAGAIN : -ENOSPC;
+    if (*spare <= (move ? 0 : 1)) {
+        return making_may(s, &s->blob) || owed > 0 ? -EAGAIN : -ENOSPC;
     }
     --*spare;
     *tail = s->blob.size - padded;
@@ -98,7 +100,7 @@ static int judge(struct storage *s, const struct log_record *records, unsigned c
         grows = grows || (r->flags & LOG_DROP) == 0;
         if (is_placed(s, r) && r->place.segment == 0) {
             size -= r->value_size;
-            int rc = wait != 0 ? 0 : room_for_value(s, r->value_size, &tail, &spare);
+            int rc = wait != 0 ? 0 : room_for_value(s, r->value_size, move, &tail, &spare);
             wait = wait != 0 ? wait : rc;
         }
     }
@@ -170,7 +172,7 @@ static int append(struct storage *s, struct log_record *records, unsigned count,
             gather_record(s, &records[i]);
         }
     }
-    s->wants_room = s->wants_room || (rc == -EAGAIN && !move);
+    s->wants_room = s->wants_room || ((rc == -EAGAIN || rc == -ENOSPC) && !move);
     making_go_on(s);
     return rc;
 }

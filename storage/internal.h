@@ -49,7 +49,8 @@ struct making {
     uint32_t zeroed; /* bytes */
     int step;
     char name[DISK_NAME_BYTES];
-    bool full; /* there was no room for one more */
+    bool full;     /* there was no room for one more */
+    cw_time again; /* full: when it is tried again; CW_NEVER: no time is known yet */
 };
 
 struct checkpoint {
@@ -134,6 +135,8 @@ void gather_give_up(struct storage *s);
 /* making.c */
 /* Begins to make a segment where one is wanted. */
 void making_go_on(struct storage *s);
+/* Tries again after a while where the disk was full. */
+void making_tick(struct storage *s, cw_time now);
 /* May one more be made of this kind, now or when the one under way is there? */
 bool making_may(const struct storage *s, const struct segments *all);
 
@@ -166,6 +169,8 @@ void reading_free_all(struct storage *s);
 
 /* compaction.c */
 void compaction_go_on(struct storage *s);
+/* Bytes of values that are still to be moved out of a blob segment; 0: none is being emptied. */
+uint64_t compaction_owes(const struct storage *s);
 void compaction_free(struct storage *s);
 
 #endif

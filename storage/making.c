@@ -7,7 +7,9 @@
 
 #include <errno.h>
 
-enum { PIECE = 64 << 10, META_AHEAD = 2, BLOB_AHEAD = 1 };
+/* Of blob segments one is for appends, and one is kept for what compaction moves. */
+enum { PIECE = 64 << 10, META_AHEAD = 2, BLOB_AHEAD = 2 };
+static const cw_span again = CW_SEC(5); /* a full disk may get room */
 enum { MAKING_OPEN, MAKING_ALLOCATE, MAKING_ZERO, MAKING_SYNC };
 
 static const uint8_t zeros[PIECE];
@@ -15,6 +17,9 @@ static const uint8_t zeros[PIECE];
 bool making_may(const struct storage *s, const struct segments *all)
 {
     uint64_t bytes = (uint64_t)s->meta.count * s->meta.size + (uint64_t)s->blob.count * s->blob.size;
+    if (all->meta && s->blob.count < s->config.blob_least) {
+        bytes += (uint64_t)(s->config.blob_least - s->blob.count) * s->blob.size;
+    }
     bool under_way = s->making.of == all;
     return !s->dead && !s->making.full &&
            (under_way || s->config.bytes_max == 0 || bytes + all->size <= s->config.bytes_max);
@@ -66,6 +71,8 @@ static void told(struct disk_waiter *waiter, uint64_t ticket, int64_t result)
     (void)ticket;
     if (result < 0 || s->dead) {
         m->full = result == -ENOSPC;
+        m->again = CW_NEVER;
+        s->wants_room = true; /* whoever hoped for it looks again, and has the time told */
         if (result < 0 && !m->full) {
             storage_die(s);
         }
@@ -84,6 +91,17 @@ static void told(struct disk_waiter *waiter, uint64_t ticket, int64_t result)
     }
     m->step += m->step != MAKING_ZERO || m->zeroed == m->of->size;
     submit(s);
+}
+
+void making_tick(struct storage *s, cw_time now)
+{
+    struct making *m = &s->making;
+    if (m->full && m->again.ns == CW_NEVER.ns) {
+        m->again = cw_time_add(now, again);
+    } else if (m->full && cw_time_due(m->again, now)) {
+        m->full = false;
+        making_go_on(s);
+    }
 }
 
 /* A segment that an earlier life left unfinished, or one more. */

@@ -118,8 +118,21 @@ bool segments_recycle(struct segments *all, uint64_t until)
             segment->stuck = false;
             some = true;
         }
+        if (!all->meta && segment->state == SEGMENT_HEAD && segment->live == 0 && segment->pins == 0) {
+            segment->used = 0;
+        }
     }
     return some;
+}
+
+void segments_close_head(struct segments *all, uint32_t percent)
+{
+    struct segment *head = all->head == 0 ? NULL : segments_at(all, all->head);
+    if (head != NULL && all->size - head->used < all->size / 3 && head->live != 0 && head->pins == 0 &&
+        head->live < (uint64_t)all->size * percent / 100) {
+        head->state = SEGMENT_FULL;
+        all->head = 0;
+    }
 }
 
 uint32_t segments_sparse(const struct segments *all, uint32_t percent, uint64_t until)

@@ -57,10 +57,13 @@ uint32_t segments_take(struct segments *all, uint32_t size, uint64_t last, uint3
 /* Counts bytes of a register in or out. The segment may be 0, for nowhere. */
 void segments_live(struct segments *all, uint32_t number, uint32_t size, bool in);
 /*
- * Gives back full segments in which nothing is alive and nobody reads; of meta segments only those whose last group is
- * at most `until`, the position that the newest checkpoint stands for. True: some are free now.
+ * Gives back full segments in which nothing is alive and nobody reads, and begins such a head of values anew; of meta
+ * segments only those whose last group is at most `until`, the position that the newest checkpoint stands for. True:
+ * some are free now.
  */
 bool segments_recycle(struct segments *all, uint64_t until);
+/* Ends the head of values when little is left to fill and less than percent alive, so that it may be emptied. */
+void segments_close_head(struct segments *all, uint32_t percent);
 /* The full segment with the least alive, when that is below percent; 0: none. until: as above. */
 uint32_t segments_sparse(const struct segments *all, uint32_t percent, uint64_t until);
 /* "meta-000001.seg" into out[DISK_NAME_BYTES]; and the number of such a name, 0 when it is another's. */

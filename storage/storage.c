@@ -195,6 +195,13 @@ void storage_settle(struct storage *s)
     stop_go_on(s);
 }
 
+void storage_want(struct storage *s)
+{
+    s->blobs_wanted = true;
+    s->wants_room = true;
+    making_go_on(s);
+}
+
 void storage_flush(struct storage *s)
 {
     if (s->state == STORAGE_OPEN) {
@@ -251,6 +258,7 @@ void storage_tick(struct storage *s, cw_time now)
     if (s->state != STORAGE_OPEN || s->dead) {
         return;
     }
+    making_tick(s, now);
     if (s->in_flight || s->gathering.records != 0 || s->last_is_empty) {
         s->quiet_at = CW_NEVER;
         gather_flush(s, false);
@@ -265,7 +273,7 @@ void storage_tick(struct storage *s, cw_time now)
 
 cw_time storage_next_wake(const struct storage *s)
 {
-    return s->quiet_at;
+    return s->making.full && cw_time_before(s->making.again, s->quiet_at) ? s->making.again : s->quiet_at;
 }
 
 void storage_mark_damaged(struct storage *s, uint8_t kind, const cw_key *key)
@@ -315,6 +323,11 @@ static uint64_t live_of(const struct segments *all)
     return live;
 }
 
+static uint32_t tail_of(const struct segments *all)
+{
+    return all->head == 0 ? 0 : all->size - segments_at(all, all->head)->used;
+}
+
 void storage_status(const struct storage *s, struct storage_status *out)
 {
     *out = s->counts;
@@ -328,5 +341,9 @@ void storage_status(const struct storage *s, struct storage_status *out)
     out->blob_segments = s->blob.count;
     out->blob_free = segments_free(&s->blob);
     out->blob_live = live_of(&s->blob);
+    out->meta_room = tail_of(&s->meta) + (out->meta_free > 1 ? (uint64_t)(out->meta_free - 1) * s->meta.size : 0);
+    out->meta_more = making_may(s, &s->meta);
+    out->blob_tail = tail_of(&s->blob);
+    out->blob_more = making_may(s, &s->blob) || compaction_owes(s) > 0;
     out->dead = s->dead;
 }

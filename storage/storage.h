@@ -36,6 +36,7 @@ struct storage_config {
     uint32_t inline_max;       /* longer values get a place of their own; 3,072 */
     uint32_t group_max;        /* of the records of a group, less than a meta segment by a block; 1 MiB */
     uint64_t bytes_max;        /* of all segments; 0: as many as the disk has room for */
+    uint32_t blob_least;       /* of bytes_max, the log leaves room for so many blob segments; 0 */
     uint64_t memory_max;       /* of index and names; 0: no limit */
     uint64_t checkpoint_every; /* of log between two checkpoints; 256 MiB */
     cw_span quiet;             /* after so long without appends an empty group follows the last; 100 ms */
@@ -88,7 +89,7 @@ struct storage_events {
     /* record: as written, its value always there; borrowed for the call. -EBADMSG: damaged, and record is NULL; -EIO:
      * the disk could not read. */
     void (*read)(void *arg, uint64_t ticket, int result, const struct log_record *record);
-    /* An append that was refused with -EAGAIN may be tried again. */
+    /* An append that was refused with -EAGAIN or -ENOSPC may be tried again; after storage_want(), look again. */
     void (*room)(void *arg);
     /* storage_stop() has ended: 0, or -EIO. */
     void (*stopped)(void *arg, int result);
@@ -126,6 +127,8 @@ void storage_stop(struct storage *s);
  * Then nothing was done.
  */
 CW_MUST_CHECK int storage_append(struct storage *s, const struct storage_put *puts, unsigned count, uint64_t ticket);
+/* A value above inline_max will be appended: room for it is made, and room() tells when that has changed. */
+void storage_want(struct storage *s);
 /* Call it when there is nothing more to append for the moment: begins a group when none is under way. */
 void storage_flush(struct storage *s);
 
@@ -166,6 +169,10 @@ struct storage_status {
     uint64_t scrubbed;                                /* registers read by scrubbing */
     uint32_t meta_segments, meta_free, blob_segments, blob_free;
     uint64_t meta_live, blob_live; /* bytes */
+    uint64_t meta_room;            /* bytes of log that find room, all but the last free segment */
+    bool meta_more;                /* another segment may be made */
+    uint32_t blob_tail;            /* bytes left in the blob segment that is being filled */
+    bool blob_more;                /* another may be made, or compaction is emptying one */
     bool dead;                     /* a write or sync failed */
 };
 void storage_status(const struct storage *s, struct storage_status *out);

@@ -53,6 +53,9 @@ static void ask(struct store_lead *lead)
         return;
     }
     if (c->stage == COMPARE_FETCH && c->large) {
+        if (store_durable_room(lead->store, STORE_LETTER_MOST, lead->store->hand[STORE_HAND_ASKS]) != JOURNAL_ROOM) {
+            return; /* later, when it is asked again */
+        }
         store_peers_letter(lead, c->member, item, c->question, NULL);
         return;
     }

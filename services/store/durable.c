@@ -7,7 +7,6 @@
 #include "services/reply/servers.h"
 #include "services/store/common.h"
 #include "services/store/disk/host.h"
-#include "services/store/disk/journal.h"
 #include "services/store/found.h"
 #include "services/store/genesis.h"
 #include "services/store/hearing.h"
@@ -16,7 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEGMENT_MIB = 16, MIB_MOST = 1 << 20, SEGMENT_MOST = 64, LONG_MIB = JOURNAL_LONG_SEGMENT >> 20, LINE = 700 };
+enum {
+    SEGMENT_MIB = 16,
+    MIB_MOST = 1 << 20,
+    SEGMENT_MOST = 64,
+    BYTES_LEAST = 96,
+    LONG_MIB = JOURNAL_LONG_SEGMENT >> 20,
+    LINE = 700
+};
 
 /* ---- Who waits --------------------------------------------------------------------------------------------------- */
 
@@ -287,10 +293,10 @@ static int read_options(struct store *s)
         return refuse_setting(s->svc, "segment_mib", text, "a whole number of MiB from 1 to 64");
     }
     text = cw_option(s->svc, "bytes_max");
-    if (text != NULL &&
-        (words_number(text, 48, MIB_MOST, &most) < 0 || most < 6 * (segment < LONG_MIB ? LONG_MIB : segment))) {
+    if (text != NULL && (words_number(text, BYTES_LEAST, MIB_MOST, &most) < 0 ||
+                         most < 6 * (segment < LONG_MIB ? LONG_MIB : segment))) {
         return refuse_setting(s->svc, "bytes_max", text,
-                              "a whole number of MiB, at least 48 and 6 times segment_mib, up to 1048576");
+                              "a whole number of MiB, at least 96 and 6 times segment_mib, up to 1048576");
     }
     s->folder = cw_option(s->svc, "folder");
     s->segment = (uint32_t)segment << 20;
@@ -381,6 +387,17 @@ uint64_t store_durable_position(const struct store *s)
 bool store_durable_is_full(const struct store *s)
 {
     return s->of.disk && s->journal != NULL && journal_is_full(s->journal);
+}
+
+enum journal_room store_durable_room(struct store *s, size_t bytes, size_t besides)
+{
+    return !s->of.disk || s->journal == NULL || bytes <= JOURNAL_INLINE_MAX ? JOURNAL_ROOM
+                                                                            : journal_room(s->journal, bytes, besides);
+}
+
+bool store_durable_has_room(struct store *s, const struct store_register *r)
+{
+    return store_durable_room(s, 1 + store_register_size(r), 0) == JOURNAL_ROOM;
 }
 
 const char *store_durable_text(const struct store *s)

@@ -10,6 +10,7 @@
 #define SERVICES_STORE_DURABLE_H
 
 #include "services/store/carry.h"
+#include "services/store/disk/journal.h"
 #include "services/store/lead.h"
 
 /* Reads the options; begins to open the disk when a folder is set. -errno: the service cannot run, and the log says
@@ -25,6 +26,11 @@ uint64_t store_durable_id(const struct store *s);
 uint64_t store_durable_boot(const struct store *s);
 uint64_t store_durable_position(const struct store *s);
 bool store_durable_is_full(const struct store *s);
+/* Is there room on the disk for a register's record of so many bytes, and for `besides` bytes of others? As
+ * journal_room(); what is short has its place in the log, and there is always room in memory. */
+enum journal_room store_durable_room(struct store *s, size_t bytes, size_t besides);
+/* The same of a register, which is put at once. */
+bool store_durable_has_room(struct store *s, const struct store_register *r);
 /* How the disk is, in words. */
 const char *store_durable_text(const struct store *s);
 

@@ -3,6 +3,7 @@
 
 #include "services/store/change.h"
 #include "services/store/common.h"
+#include "services/store/durable.h"
 #include "services/store/peers.h"
 #include "services/store/quota.h"
 #include "services/store/writing.h"
@@ -392,8 +393,9 @@ static void write_it(struct store_lead *lead, struct store_serving *o, const str
     struct store_register *r = store_verdict_write(have, &o->order, store_writing_tag(lead), v);
     store_parcel_drop(o->parcel); /* what it says is in the register now */
     o->parcel = NULL;
+    const bool soon = r != NULL && store_durable_room(lead->store, 1 + store_register_size(r), 0) == JOURNAL_ROOM_SOON;
     if (r == NULL || store_writing_begin(lead, r, allowed ? o : NULL, v) < 0) {
-        refuse(o, CW_STORE_NO_SPACE, lead->settled);
+        refuse(o, soon ? CW_STORE_BUSY : CW_STORE_NO_SPACE, lead->settled);
     } else if (!allowed) {
         refuse(o, CW_STORE_QUOTA, lead->settled);
     }

@@ -178,6 +178,11 @@ int store_writing_begin(struct store_lead *lead, struct store_register *r, struc
             w = NULL;
         }
     }
+    if (w != NULL && !store_durable_has_room(s, r)) {
+        store_parcel_drop(w->parcel);
+        free(w);
+        w = NULL;
+    }
     if (w == NULL) {
         free(r);
         return -ENOMEM;

@@ -11,13 +11,14 @@
 #include <string.h>
 
 enum { READS = 64, GROUP = 256 << 10, WHY = 200, FULL_PERCENT = 70, CHECKPOINT_SEGMENTS = 16 };
-enum { META_SEGMENTS = 4 };     /* of bytes_max, what long values leave to all else */
+/* Files for long values: so many at least; one of them is kept for what storage moves, and one from what is new. */
+enum { LONG_SEGMENTS = 3, KEPT = 1, KEPT_FROM_NEW = 2, PAGE = 4096 };
 enum { READ_BYTES = 16 << 20 }; /* of values that are read at once while it opens */
 
 /* A value that is borrowed. */
 struct loan {
     struct list_node node; /* of journal.loans, while the disk has it */
-    uint64_t ticket, bytes;
+    uint64_t ticket;
     void (*back)(void *arg);
     void *arg;
 };
@@ -39,11 +40,11 @@ struct journal {
     uint64_t put, told; /* the last ones */
     struct list waiters;
     struct list stuck;
-    struct list loans; /* by rising ticket */
-    uint64_t lent;     /* bytes of these */
-    uint64_t stuck_count;
-    bool no_space; /* the last attempt found the disk full */
-    bool doomed;   /* there was no memory for a record: dead as soon as somebody can be told */
+    struct list loans;                /* by rising ticket */
+    uint64_t stuck_count, stuck_long; /* stuck_long: bytes of long values */
+    bool longs;                       /* somebody asked for room for a long value */
+    bool no_space;                    /* the last attempt found the disk full */
+    bool doomed;                      /* there was no memory for a record: dead as soon as somebody can be told */
 
     /* While it opens. */
     uint64_t at;
@@ -83,7 +84,6 @@ static void give_back_until(struct journal *j, uint64_t ticket)
     struct list_node *n;
     while ((n = list_first(&j->loans)) != NULL && container_of(n, struct loan, node)->ticket <= ticket) {
         list_remove(n);
-        j->lent -= container_of(n, struct loan, node)->bytes;
         give_back(container_of(n, struct loan, node));
     }
 }
@@ -97,6 +97,7 @@ static void forget_stuck(struct journal *j)
         free(k);
     }
     j->stuck_count = 0;
+    j->stuck_long = 0;
 }
 
 static void die(struct journal *j, const char *why)
@@ -209,7 +210,9 @@ static void on_opened(void *arg, const struct storage_opened *how)
         end_loading(j);
         return;
     case STORAGE_OTHER:
-        refuse(j, "it is the store of another cluster or server, or was made with another segment_mib",
+        refuse(j,
+               "it is the store of another cluster or server, or was made with another segment_mib or by an earlier "
+               "release",
                how->why != NULL ? how->why : "");
         return;
     case STORAGE_FAILED:
@@ -232,12 +235,15 @@ static int append(struct journal *j, const struct storage_put *put, uint64_t tic
 static void take_loan(struct journal *j, struct loan *loan, const struct storage_put *put)
 {
     if (loan != NULL && put->value_size > JOURNAL_INLINE_MAX) {
-        loan->bytes = put->value_size;
-        j->lent += loan->bytes;
         list_push_back(&j->loans, &loan->node);
     } else {
         give_back(loan);
     }
+}
+
+static uint64_t long_bytes(const struct storage_put *put)
+{
+    return put->value_size <= JOURNAL_INLINE_MAX ? 0 : ((uint64_t)put->value_size + PAGE - 1) / PAGE * PAGE;
 }
 
 /* What found no room goes first. */
@@ -251,6 +257,7 @@ static void try_again(struct journal *j)
         }
         list_remove(n);
         j->stuck_count--;
+        j->stuck_long -= long_bytes(&k->put);
         take_loan(j, k->loan, &k->put);
         free(k);
     }
@@ -277,6 +284,7 @@ static void keep(struct journal *j, const struct storage_put *put, uint64_t tick
     }
     list_push_back(&j->stuck, &k->node);
     j->stuck_count++;
+    j->stuck_long += long_bytes(put);
 }
 
 static void add(struct journal *j, const struct storage_put *put, struct loan *loan)
@@ -377,7 +385,11 @@ static void on_appended(void *arg, uint64_t ticket, int result, uint64_t positio
 
 static void on_room(void *arg)
 {
-    try_again(arg);
+    struct journal *j = arg;
+    try_again(j);
+    if (j->state == JOURNAL_OPEN) {
+        j->events.landed(j->events.arg); /* time has something to do now */
+    }
 }
 
 static void on_damaged(void *arg, uint8_t kind, const cw_key *key)
@@ -417,6 +429,7 @@ int journal_open(struct journal **out, const struct journal_options *options, co
     config.group_max = options->segment / 4 < GROUP ? options->segment / 4 : GROUP;
     config.inline_max = JOURNAL_INLINE_MAX;
     config.bytes_max = options->bytes_max;
+    config.blob_least = LONG_SEGMENTS;
     config.checkpoint_every = (uint64_t)options->segment * CHECKPOINT_SEGMENTS;
     const struct storage_events told = {.arg = j,
                                         .opened = on_opened,
@@ -499,14 +512,49 @@ void journal_wait(struct journal *j, struct journal_waiter *waiter)
     list_push_back(&j->waiters, &waiter->node);
 }
 
+/*
+ * Bytes of long values that find places for sure, in whatever order they come: of each file the end may be too short
+ * for the next one.
+ */
+static uint64_t certain(const struct journal *j, const struct storage_status *status, unsigned kept)
+{
+    const uint64_t most = JOURNAL_VALUE_MAX, files = status->blob_free > kept ? status->blob_free - kept : 0;
+    const uint64_t tail = status->blob_free == 0 ? 0 : status->blob_tail; /* else it is for what is moved */
+    const uint64_t both = tail + files * (j->long_segment - most);
+    return files > 0 && tail < most ? files * j->long_segment - (files - 1) * most : both;
+}
+
+static enum journal_room judge(const struct journal *j, const struct storage_status *status, uint64_t bytes,
+                               unsigned kept)
+{
+    return j->stuck_long + bytes <= certain(j, status, kept) ? JOURNAL_ROOM
+           : status->blob_more                               ? JOURNAL_ROOM_SOON
+                                                             : JOURNAL_ROOM_NONE;
+}
+
+enum journal_room journal_room(struct journal *j, size_t bytes, size_t besides)
+{
+    const uint64_t padded = (bytes + PAGE - 1) / PAGE * (uint64_t)PAGE;
+    struct storage_status status;
+    storage_status(j->storage, &status);
+    /* A value is padded by less than its half. */
+    enum journal_room room = judge(j, &status, padded + besides + besides / 2, KEPT);
+    j->longs = true;
+    if (room != JOURNAL_ROOM) {
+        storage_want(j->storage);
+    }
+    return room;
+}
+
 bool journal_is_full(const struct journal *j)
 {
     struct storage_status status;
     storage_status(j->storage, &status);
-    uint64_t live = status.meta_live + status.blob_live;
-    uint64_t most = j->bytes_max - META_SEGMENTS * j->segment;
-    return j->no_space ||
-           (j->bytes_max > 0 && (live / FULL_PERCENT >= j->bytes_max / 100 || status.blob_live + j->lent >= most / 2));
+    const uint64_t live = status.meta_live + status.blob_live;
+    const bool longs = j->longs || status.blob_segments > 0;
+    const bool short_log = !status.meta_more && status.meta_room < j->segment / 2; /* less is for what is under way */
+    return j->no_space || short_log || (j->bytes_max > 0 && live / FULL_PERCENT >= j->bytes_max / 100) ||
+           (longs && judge(j, &status, JOURNAL_VALUE_MAX, KEPT_FROM_NEW) == JOURNAL_ROOM_NONE);
 }
 
 void journal_tick(struct journal *j, cw_time now)

@@ -9,7 +9,8 @@
  *             then tells nothing that a loss of power could take back (store rule 1).
  *   death     After one failed write nobody is told anything good any more: died().
  *
- * Nobody waits for room: what does not find any stays in memory, in its order, until there is some.
+ * Nobody waits for room: what does not find any stays in memory, in its order, until there is some. All that comes
+ * after waits with it, also what would make room; so nobody should put a long value without journal_room().
  *
  * One thread. The disk is borrowed, and closed before journal_close().
  */
@@ -24,7 +25,7 @@ enum {
     JOURNAL_KINDS = 4,         /* kinds are 1..JOURNAL_KINDS - 1 */
     JOURNAL_INLINE_MAX = 8192, /* longer values have places of their own on the disk */
     JOURNAL_VALUE_MAX = (4 << 20) + 8192,
-    JOURNAL_LONG_SEGMENT = 8 << 20, /* least bytes of a file with such places */
+    JOURNAL_LONG_SEGMENT = 16 << 20, /* least bytes of a file with such places */
 };
 
 struct journal;
@@ -49,7 +50,8 @@ struct journal_events {
     void (*found)(void *arg, uint8_t kind, const uint8_t *value, size_t size);
     /* It is open, or refused. */
     void (*opened)(void *arg, enum journal_state state);
-    /* Some of what was put is on the disk now; who waited for it has been told. Call journal_tick(). */
+    /* Some of what was put is on the disk now, and who waited for it has been told; or there may be room. Call
+     * journal_tick(). */
     void (*landed)(void *arg);
     /* It is dead. */
     void (*died)(void *arg);
@@ -101,6 +103,12 @@ uint64_t journal_put_told(const struct journal *j);
 void journal_wait(struct journal *j, struct journal_waiter *waiter);
 /* Little room is left: nothing that grows should be put. */
 bool journal_is_full(const struct journal *j);
+/*
+ * May a long value of so many bytes be put? It may: there is room on the disk for it, and for others of `besides` bytes
+ * together. Soon: room is being made. No: deletes have to make some.
+ */
+enum journal_room { JOURNAL_ROOM, JOURNAL_ROOM_SOON, JOURNAL_ROOM_NONE };
+enum journal_room journal_room(struct journal *j, size_t bytes, size_t besides);
 /* Gives this id up, because the disk is not what it was: dead, and died() is not called. */
 void journal_give_up(struct journal *j);
 

@@ -81,6 +81,10 @@ static int give(struct store *s, struct store_shard *shard, const struct store_i
     if (r == NULL) {
         return -1;
     }
+    if (!store_durable_has_room(s, r)) {
+        free(r);
+        return -1;
+    }
     a->n_max = r->tag.n > a->n_max ? r->tag.n : a->n_max;
     int rc = store_table_put(&a->table, r);
     if (rc < 0) {

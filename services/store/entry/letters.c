@@ -9,6 +9,9 @@
 
 #include <errno.h>
 
+/* What is in hand may come to the disk as well; much of it may be answers that do not, and an empty file is enough. */
+enum { BESIDES_MOST = 7 << 20 };
+
 /* A letter begins: is there room for it, and for its answer? */
 static int begin(void *context, const struct transport_message *m, struct transport_accept *accept)
 {
@@ -24,7 +27,13 @@ static int begin(void *context, const struct transport_message *m, struct transp
     if (m->bytes > STORE_LETTER_MOST || answer > STORE_LETTER_MOST) {
         return -EMSGSIZE;
     }
-    if (store_carry_is_full(s, hand, (size_t)m->bytes + answer)) {
+    /* Where there is none, and none is to come, an asker is told so. */
+    size_t in_hand = s->hand[STORE_HAND_ITEMS] + s->hand[STORE_HAND_ASKS];
+    in_hand = in_hand < BESIDES_MOST ? in_hand : BESIDES_MOST;
+    const enum journal_room room =
+        m->tag == STORE_PORT_READ ? JOURNAL_ROOM : store_durable_room(s, (size_t)m->bytes, in_hand);
+    if (store_carry_is_full(s, hand, (size_t)m->bytes + answer) || room == JOURNAL_ROOM_SOON ||
+        (room == JOURNAL_ROOM_NONE && item)) {
         store_note(s, STORE_COUNT_LETTERS_HELD);
         return -EAGAIN;
     }

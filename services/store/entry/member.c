@@ -84,6 +84,11 @@ static void take_accept(struct telling *t)
         free(r);
         return;
     }
+    if (!store_durable_has_room(t->store, r)) { /* what comes behind, deletes as well, would wait with it */
+        t->reply.why = STORE_REPLY_MEMORY;
+        free(r);
+        return;
+    }
     uint8_t text[CW_STORE_NAME_MAX];
     struct store_name name = store_register_name(r);
     memcpy(text, name.bytes, name.length);

@@ -15,7 +15,7 @@ static const char *option(void *context, const char *service, const char *name)
     return strcmp(service, "store") != 0      ? NULL
            : strcmp(name, "folder") == 0      ? "disk"
            : strcmp(name, "segment_mib") == 0 ? "1"
-           : strcmp(name, "bytes_max") == 0   ? "48"
+           : strcmp(name, "bytes_max") == 0   ? "96"
                                               : NULL;
 }
 

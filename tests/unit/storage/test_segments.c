@@ -56,6 +56,33 @@ START_TEST(a_segment_is_used_again_when_all_let_go_of_it)
 }
 END_TEST
 
+START_TEST(a_head_of_values_ends_or_begins_anew)
+{
+    struct segments all = some(false, 1);
+    uint32_t offset;
+    (void)segments_take(&all, SIZE - BLOCK, 0, &offset);
+    segments_live(&all, 1, 3 * BLOCK, true);
+    segments_close_head(&all, 30);
+    ck_assert_uint_eq(all.head, 1); /* too much is alive */
+    segments_live(&all, 1, 3 * BLOCK, false);
+    segments_at(&all, 1)->pins = 1;
+    (void)segments_recycle(&all, 0);
+    ck_assert_uint_eq(segments_at(&all, 1)->used, SIZE - BLOCK);
+    segments_at(&all, 1)->pins = 0;
+    (void)segments_recycle(&all, 0);
+    ck_assert_uint_eq(segments_at(&all, 1)->used, 0); /* nothing is alive, and nobody reads */
+    (void)segments_take(&all, BLOCK, 0, &offset);
+    segments_live(&all, 1, BLOCK, true);
+    segments_close_head(&all, 30);
+    ck_assert_uint_eq(all.head, 1); /* there is much to fill */
+    (void)segments_take(&all, SIZE - 2 * BLOCK, 0, &offset);
+    segments_close_head(&all, 30);
+    ck_assert_uint_eq(all.head, 0);
+    ck_assert_uint_eq(segments_sparse(&all, 30, 0), 1);
+    segments_close(&all);
+}
+END_TEST
+
 START_TEST(names)
 {
     char name[DISK_NAME_BYTES];
@@ -77,9 +104,8 @@ START_TEST(more_dead_than_alive_is_our_mistake)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(room_is_taken_in_order_and_padded),
-    SUITE_TEST(a_segment_is_used_again_when_all_let_go_of_it),
-    SUITE_TEST(names),
+    SUITE_TEST(room_is_taken_in_order_and_padded),     SUITE_TEST(a_segment_is_used_again_when_all_let_go_of_it),
+    SUITE_TEST(a_head_of_values_ends_or_begins_anew),  SUITE_TEST(names),
     SUITE_ABORTS(more_dead_than_alive_is_our_mistake),
 };
 SUITE_MAIN("segments", tests)

@@ -142,7 +142,7 @@ END_TEST
 START_TEST(options_are_judged)
 {
     static const char *const bad[][3] = {
-        {"segment_mib=0", NULL}, {"segment_mib=65", NULL}, {"bytes_max=47", NULL}, {"bytes_max=64", NULL}};
+        {"segment_mib=0", NULL}, {"segment_mib=65", NULL}, {"bytes_max=95", NULL}, {"bytes_max=64", NULL}};
     int rc;
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
         ck_assert_ptr_null(fake_open_with(&store_service, (cw_dims){3, 3, 1}, (cw_coord){0, 0, 0}, bad[i], &rc));

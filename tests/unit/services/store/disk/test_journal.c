@@ -60,17 +60,23 @@ static void settle(struct sim_disk *d)
 }
 
 /* Opens, and runs the disk until it has told all. */
-static void open_as(struct told *t, struct sim_disk *d, uint64_t owner)
+static void open_with(struct told *t, struct sim_disk *d, uint64_t owner, uint64_t bytes_max)
 {
     static uint64_t lives = 70;
     *t = (struct told){.j = NULL};
-    const struct journal_options options = {.owner = owner, .fresh_id = ++lives, .segment = SEGMENT};
+    const struct journal_options options = {
+        .owner = owner, .fresh_id = ++lives, .segment = SEGMENT, .bytes_max = bytes_max};
     const struct journal_events events = {
         .arg = t, .found = on_found, .opened = on_opened, .landed = on_landed, .died = on_died, .damaged = on_damaged};
     ck_assert_int_eq(journal_open(&t->j, &options, &events, sim_disk_face(d)), 0);
     ck_assert_uint_eq(t->opened, 0);
     settle(d);
     ck_assert_uint_eq(t->opened, 1);
+}
+
+static void open_as(struct told *t, struct sim_disk *d, uint64_t owner)
+{
+    open_with(t, d, owner, 0);
 }
 
 static void end(struct told *t, struct sim_disk *d)
@@ -295,6 +301,111 @@ START_TEST(without_room_all_wait_in_order)
 }
 END_TEST
 
+/* Time goes on for some seconds. */
+static void pass(struct told *t, struct sim_disk *d)
+{
+    static int64_t now = 1;
+    for (unsigned i = 0; i < 40; i++) {
+        settle(d);
+        journal_tick(t->j, (cw_time){now += CW_MS(200).ns});
+    }
+    settle(d);
+}
+
+static uint8_t long_value[JOURNAL_VALUE_MAX];
+static unsigned lent_back;
+
+static void lend(struct told *t, unsigned number)
+{
+    const cw_key key = {.b = {(uint8_t)number, 1}};
+    journal_lend(t->j, 3, &key, 5, NULL, 0, long_value, sizeof long_value, back, &lent_back);
+}
+
+static void drop(struct told *t, unsigned number)
+{
+    const cw_key key = {.b = {(uint8_t)number, 1}};
+    journal_drop(t->j, 3, &key, 5, NULL, 0);
+}
+
+/* Puts long values as long as that may be; gives the number behind the last. */
+static unsigned fill(struct told *t, struct sim_disk *d, unsigned number)
+{
+    while (!journal_is_full(t->j)) {
+        if (journal_room(t->j, sizeof long_value, 0) == JOURNAL_ROOM) {
+            lend(t, number++);
+        }
+        pass(t, d);
+        ck_assert(journal_is_settled(t->j));
+        ck_assert_uint_lt(number, 100);
+    }
+    return number;
+}
+
+START_TEST(long_values_are_refused_before_the_room_is_used_up)
+{
+    struct sim_disk *d = sim_disk_open(&(struct sim_disk_config){.seed = 1});
+    struct told t;
+    open_with(&t, d, 9, 96 << 20);
+    unsigned count = fill(&t, d, 0), more = count;
+    ck_assert_uint_ge(count, 6);
+    /* What was under way when it was full has room as well, until that is said to be over. */
+    while (journal_room(t.j, sizeof long_value, 0) == JOURNAL_ROOM) {
+        lend(&t, more++);
+        pass(&t, d);
+        ck_assert(journal_is_settled(t.j));
+    }
+    ck_assert_uint_gt(more, count);
+    ck_assert_int_eq(journal_room(t.j, sizeof long_value, 0), JOURNAL_ROOM_NONE);
+    /* Deletes go: of each file one value stays, and these move together. */
+    for (unsigned i = 0; i < more; i++) {
+        if (i % 3 != 0) {
+            drop(&t, i);
+            pass(&t, d);
+            ck_assert(journal_is_settled(t.j));
+        }
+    }
+    ck_assert_uint_ge(fill(&t, d, more), more + 3);
+    for (unsigned i = 0; i < 100; i++) {
+        drop(&t, i);
+    }
+    pass(&t, d);
+    ck_assert(journal_is_settled(t.j));
+    ck_assert_uint_ge(fill(&t, d, 0), count);
+    end(&t, d);
+    open_with(&t, d, 9, 96 << 20);
+    ck_assert_uint_ge(t.found, count);
+    end(&t, d);
+    sim_disk_close(d);
+}
+END_TEST
+
+START_TEST(a_full_disk_gets_room_again)
+{
+    struct sim_disk *d = sim_disk_open(&(struct sim_disk_config){.seed = 1, .room = 24 << 20});
+    struct told t;
+    open_as(&t, d, 9);
+    put(&t, 3, 1, "short");
+    pass(&t, d);
+    ck_assert(!journal_is_full(t.j));
+    ck_assert_int_eq(journal_room(t.j, sizeof long_value, 0), JOURNAL_ROOM_SOON);
+    settle(d);
+    ck_assert_int_eq(journal_room(t.j, sizeof long_value, 0), JOURNAL_ROOM_NONE);
+    ck_assert(journal_is_full(t.j));
+    put(&t, 3, 1, "again");
+    settle(d);
+    ck_assert(journal_is_settled(t.j));
+    sim_disk_room(d, 0);
+    pass(&t, d);
+    ck_assert_int_eq(journal_room(t.j, sizeof long_value, 0), JOURNAL_ROOM);
+    ck_assert(!journal_is_full(t.j));
+    lend(&t, 7);
+    pass(&t, d);
+    ck_assert(journal_is_settled(t.j));
+    end(&t, d);
+    sim_disk_close(d);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(what_was_told_is_there_after_a_loss_of_power),
     SUITE_TEST(a_failed_write_is_the_end_of_the_id),
@@ -303,5 +414,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(records_are_dropped_and_counted),
     SUITE_TEST(what_is_lent_comes_back_once),
     SUITE_TEST(without_room_all_wait_in_order),
+    SUITE_TEST(long_values_are_refused_before_the_room_is_used_up),
+    SUITE_TEST(a_full_disk_gets_room_again),
 };
 SUITE_MAIN("store journal", tests)

@@ -146,7 +146,7 @@ int store_pieces_tell(struct store *s, cw_request *r, const struct store_piece *
     if (none) {
         return tell_status(r, CW_STORE_NOT_FOUND);
     }
-    if (!p->some && !p->base64 && length > DOWNLOAD_PIECE) {
+    if (!p->some && length > DOWNLOAD_PIECE) {
         return refuse_with(
             r, -EFBIG,
             "the value has %zu bytes, and an answer at most %d: cwctl store get joins them; by hand, get "

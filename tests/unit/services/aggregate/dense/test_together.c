@@ -167,7 +167,7 @@ START_TEST(twice_and_forged)
     m.name_length = own->name_length;
     m.records = record;
     m.record_count = 1;
-    struct message_record r = {7, (uint64_t)own->ticket, own->in};
+    struct message_record r = {7, (uint32_t)own->ticket, own->in};
     message_record_put(&m, &r, record);
     ck_assert_int_eq(together_take(root, &m), 0);
     ck_assert_int_eq(together_take(root, &m), 0);

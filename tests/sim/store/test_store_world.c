@@ -256,7 +256,7 @@ static void count_copies(struct world *w, uint64_t seed)
 /* The name is read, as the talker reads, by the command: what comes is one more event of the history. */
 static void last_words(struct world *w, cw_server s, unsigned key)
 {
-    const char *words[] = {"get", NULL, NULL, "form=base64"};
+    const char *words[] = {"get", NULL, NULL, "form=base64", "from=0"}; /* of a long value a piece */
     char name[24], job[24];
     static struct fake_result r;
     struct node_request_sink sink = {&r, fake_result_row, fake_result_int, fake_result_text, fake_result_done};
@@ -267,7 +267,7 @@ static void last_words(struct world *w, cw_server s, unsigned key)
     for (unsigned i = 0; i < LAST_TRIES; i++) {
         fake_result_init(&r);
         int64_t begun = world_now(w).ns;
-        if (world_command(w, s, "store", 4, words, &sink) < 0) {
+        if (world_command(w, s, "store", 5, words, &sink) < 0) {
             return;
         }
         while (!r.done && run_for(w, CW_MS(5))) {

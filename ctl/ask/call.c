@@ -217,7 +217,8 @@ void call_tell_done(const struct call *call)
 static void show(const struct call *call, const struct rows *rows)
 {
     const struct command *c = call->command;
-    if (call->arguments->json && rows->count == 0 && c->columns == NULL) {
+    bool of_service = c->request != NULL && strcmp(c->request, "service") == 0; /* without rows it may be a list */
+    if (call->arguments->json && rows->count == 0 && c->columns == NULL && !of_service) {
         call_tell_done(call);
     } else if (call->arguments->json) {
         for (size_t i = 0; i < rows->count; i++) {

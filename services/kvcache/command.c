@@ -217,39 +217,12 @@ static int run(struct kvcache *k, cw_request *r, struct kv_request *request, con
     return rc;
 }
 
-/* Gives the bytes that the word stands for, for the caller to free. NULL: refused, and *rc says how. */
-static uint8_t *value_of(struct kvcache *k, cw_request *r, const char *word, const struct wishes *w, size_t *length,
-                         int *rc)
-{
-    uint8_t *bytes;
-    if (w->upload != 0) {
-        bytes = upload_take(&k->uploads, w->upload, length);
-        *rc = bytes != NULL ? 0 : upload_refuse_missing(r, w->upload);
-        return bytes;
-    }
-    size_t room = strlen(word) + 1;
-    bytes = malloc(room);
-    *rc = bytes != NULL ? 0 : -ENOMEM;
-    if (bytes != NULL && w->base64) {
-        int n = base64_decode(word, bytes, room);
-        *length = n >= 0 ? (size_t)n : 0;
-        if (n < 0) {
-            free(bytes);
-            *rc = refuse_request(r, "no base64: '%.60s'", word);
-            return NULL;
-        }
-    } else if (bytes != NULL) {
-        *length = room - 1;
-        memcpy(bytes, word, room);
-    }
-    return bytes;
-}
-
 static int set(struct kvcache *k, cw_request *r, const char *key, const char *word, const struct wishes *w)
 {
     struct kv_request request = {.op = KV_SET};
     int rc;
-    uint8_t *bytes = value_of(k, r, word, w, &request.value_length, &rc);
+    uint8_t *bytes =
+        upload_value(&k->uploads, r, &(struct upload_word){word, w->upload, w->base64}, &request.value_length, &rc);
     if (bytes == NULL) {
         return rc;
     }

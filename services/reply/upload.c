@@ -123,6 +123,13 @@ static int refuse_piece(const struct uploads *s, cw_request *r, int rc, uint64_t
     }
 }
 
+static int decode(cw_request *r, const char *word, uint8_t *bytes, size_t room, size_t *length)
+{
+    int n = base64_decode(word, bytes, room);
+    *length = n >= 0 ? (size_t)n : 0;
+    return n >= 0 ? 0 : refuse_request(r, "no base64: '%.60s'", word);
+}
+
 int upload_command(struct uploads *s, cw_request *r, int argc, const char *const *argv, size_t most, cw_time now)
 {
     uint64_t id, at = 0, gone = 0;
@@ -144,14 +151,35 @@ int upload_command(struct uploads *s, cw_request *r, int argc, const char *const
     if (bytes == NULL) {
         return -ENOMEM;
     }
-    int length = base64_decode(argv[2], bytes, room);
-    int rc = length < 0 ? refuse_request(r, "no base64: '%.60s'", argv[2])
-                        : upload_add(s, id, at, bytes, (size_t)length, most, now);
+    size_t length;
+    int rc = decode(r, argv[2], bytes, room, &length);
+    bool decoded = rc == 0;
+    rc = decoded ? upload_add(s, id, at, bytes, length, most, now) : rc;
     free(bytes);
-    return length < 0 ? rc : refuse_piece(s, r, rc, id, most);
+    return decoded ? refuse_piece(s, r, rc, id, most) : rc;
 }
 
-int upload_refuse_missing(cw_request *r, uint64_t id)
+uint8_t *upload_value(struct uploads *s, cw_request *r, const struct upload_word *w, size_t *length, int *rc)
 {
-    return refuse_request(r, "nothing was brought under %" PRIu64 ", or it was too long ago", id);
+    if (w->upload != 0) {
+        uint8_t *brought = upload_take(s, w->upload, length);
+        *rc = brought != NULL
+                  ? 0
+                  : refuse_request(r, "nothing was brought under %" PRIu64 ", or it was too long ago", w->upload);
+        return brought;
+    }
+    size_t room = strlen(w->word) + 1;
+    uint8_t *bytes = malloc(room);
+    *rc = bytes == NULL ? -ENOMEM : 0;
+    if (bytes != NULL && w->base64) {
+        *rc = decode(r, w->word, bytes, room, length);
+    } else if (bytes != NULL) {
+        *length = room - 1;
+        memcpy(bytes, w->word, room);
+    }
+    if (*rc < 0) {
+        free(bytes);
+        return NULL;
+    }
+    return bytes;
 }

@@ -43,7 +43,17 @@ void upload_close(struct uploads *s);
  * is forgotten, whatever the bytes are.
  */
 int upload_command(struct uploads *s, cw_request *r, int argc, const char *const *argv, size_t most, cw_time now);
-/* What of a put is refused whose upload is not there. */
-int upload_refuse_missing(cw_request *r, uint64_t id);
+/* The word VALUE of a put, and what else says which bytes it stands for. */
+struct upload_word {
+    const char *word;
+    uint64_t upload; /* not 0: the bytes that were brought under this number, whatever the word is */
+    bool base64;
+};
+
+/*
+ * Gives the bytes that the word stands for, for the caller to free, and their number; an upload is taken. NULL: it was
+ * refused, or there is no memory; *rc is what the command gives then.
+ */
+uint8_t *upload_value(struct uploads *s, cw_request *r, const struct upload_word *w, size_t *length, int *rc);
 
 #endif

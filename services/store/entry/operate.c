@@ -189,37 +189,11 @@ int store_operate_name(cw_request *r, const char *name)
                : refuse_request(r, "a name has 1 to %d bytes: '%.60s'", CW_STORE_NAME_MAX, name);
 }
 
-/* Gives the bytes that the word stands for, for the caller to free. NULL: refused, and *rc says how. */
-static uint8_t *value_of(struct store *s, cw_request *r, const char *word, const struct wishes *w, size_t *length,
-                         int *rc)
-{
-    if (w->upload != 0) {
-        uint8_t *brought = upload_take(&s->uploads, w->upload, length);
-        *rc = brought != NULL ? 0 : upload_refuse_missing(r, w->upload);
-        return brought;
-    }
-    size_t room = strlen(word) + 1;
-    uint8_t *bytes = malloc(room);
-    *rc = bytes != NULL ? 0 : -ENOMEM;
-    if (bytes != NULL && w->base64) {
-        int n = base64_decode(word, bytes, room);
-        *length = n >= 0 ? (size_t)n : 0;
-        if (n < 0) {
-            free(bytes);
-            *rc = refuse_request(r, "no base64: '%.60s'", word);
-            return NULL;
-        }
-    } else if (bytes != NULL) {
-        *length = room - 1;
-        memcpy(bytes, word, room);
-    }
-    return bytes;
-}
-
 static int run_put(struct store *s, cw_request *r, cw_store_request *q, const char *word, const struct wishes *w)
 {
     int rc;
-    uint8_t *bytes = value_of(s, r, word, w, &q->value_length, &rc);
+    uint8_t *bytes =
+        upload_value(&s->uploads, r, &(struct upload_word){word, w->upload, w->base64}, &q->value_length, &rc);
     if (bytes != NULL) {
         q->value = bytes;
         rc = run(s, r, q, w, NULL);

@@ -96,6 +96,19 @@ static struct uploads uploads;
 static int on_command(cw_svc *s, void *state, cw_request *r, int argc, const char *const *argv)
 {
     (void)state;
+    if (strcmp(argv[0], "put") == 0) { /* WORD, plain or base64, upload */
+        const struct upload_word w = {argv[1], strtoull(argv[3], NULL, 10), strcmp(argv[2], "base64") == 0};
+        int rc;
+        size_t length = 0;
+        uint8_t *bytes = upload_value(&uploads, r, &w, &length, &rc);
+        ck_assert((bytes != NULL) == (rc == 0));
+        if (bytes != NULL) {
+            cw_request_int(r, "bytes", (int64_t)length);
+            cw_request_int(r, "first", length > 0 ? bytes[0] : -1);
+        }
+        free(bytes);
+        return rc;
+    }
     return upload_command(&uploads, r, argc, argv, 4, cw_now(s));
 }
 
@@ -130,6 +143,25 @@ START_TEST(by_words)
 }
 END_TEST
 
+/* What the word of a put stands for: itself, what it encodes, or what was brought. */
+START_TEST(values)
+{
+    cw_svc *s = fake_open(&stager, (cw_dims){1, 1, 1}, (cw_coord){0, 0, 0});
+    struct fake_result r;
+    fake_command(s, "put YQ== plain 0", &r);
+    ck_assert(fake_int(&r, 0, "bytes") == 4 && fake_int(&r, 0, "first") == 'Y');
+    fake_command(s, "put YQ== base64 0", &r);
+    ck_assert(fake_int(&r, 0, "bytes") == 1 && fake_int(&r, 0, "first") == 'a');
+    says(s, "put ! base64 0", -EINVAL, "no base64: '!'");
+    says(s, "put - plain 5", -EINVAL, "nothing was brought under 5, or it was too long ago");
+    says(s, "stage 5 YmM=", 0, "");
+    fake_command(s, "put - plain 5", &r);
+    ck_assert(fake_int(&r, 0, "bytes") == 2 && fake_int(&r, 0, "first") == 'b');
+    says(s, "put - plain 5", -EINVAL, "nothing was brought under 5"); /* it was taken */
+    ck_assert_uint_eq(fake_close(s), 0);
+}
+END_TEST
+
 START_TEST(no_more_than_a_value)
 {
     static uint8_t big[MOST];
@@ -148,6 +180,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(a_piece_says_where_it_belongs),
     SUITE_TEST(memory_goes_by_itself_or_when_told),
     SUITE_TEST(by_words),
+    SUITE_TEST(values),
     SUITE_TEST(no_more_than_a_value),
 };
 SUITE_MAIN("upload", tests)

@@ -172,8 +172,10 @@ static const struct command table[] = {
      "  cwctl store watch config\n  cwctl store watch '{user7}' --prefix --json", "job prefix most", 1, 1, NULL, NULL,
      NULL, run_store_watch},
     {"store export", "[PREFIX]", "all values of the store, or those whose names begin so, as an archive that tar reads",
-     "Each value is a file of its name, and as get would tell it at some instant meanwhile; the whole is no picture of "
-     "one instant. Name, version and flags go along as extended attributes; when a value is to go by itself does not. "
+     "Each value is a file of that name, and is what a get told while the archive was written; all of them together "
+     "are "
+     "not the picture of one instant. Name, version and flags are kept as extended attributes; the time after which a "
+     "value goes by itself (--expire) is not kept. "
      "--file: the archive has that name when it is whole; without it, it goes to standard output. Exit codes as of "
      "store get; 0 also when there are none.",
      "  cwctl store export >all.tar\n  cwctl store export config/ --file config.tar && tar -tvf config.tar", "job file",

@@ -445,7 +445,10 @@ static void take_back(const struct call *call, const struct member *member, size
     free(those.one);
 }
 
-/* An undo that would give some of them another build than the others, since one was reloaded or undone by itself. */
+/*
+ * Refuses an undo after which they would not all run the same build, because one of them was reloaded, or undone, by
+ * itself.
+ */
 static int check_alike(const struct call *call, const struct member *member, size_t count)
 {
     struct rows rows = {NULL, 0, 0};

@@ -58,12 +58,13 @@ struct command {
     const char *name;  /* one or two words: "services load" */
     const char *usage; /* the words that follow the name */
     const char *summary;
-    const char *text;                   /* what it shows, and what the columns mean; help breaks it into lines */
-    const char *example;                /* lines to paste */
-    const char *options;                /* names of its options, with spaces between */
-    int least, most;                    /* how many words may follow the name */
-    const char *request;                /* the daemon's command; NULL: run does all */
-    const struct table_column *columns; /* NULL: no table; --json then says "done" where there are no rows */
+    const char *text;    /* what it shows, and what the columns mean; help breaks it into lines */
+    const char *example; /* lines to paste */
+    const char *options; /* names of its options, with spaces between */
+    int least, most;     /* how many words may follow the name */
+    const char *request; /* the daemon's command; NULL: run does all */
+    /* NULL: no table. --json says "done" then when no row comes; but a service's answer may be an empty list. */
+    const struct table_column *columns;
     void (*show)(const struct call *call, const struct rows *rows); /* NULL: a table of the columns */
     int (*run)(struct call *call);                                  /* NULL: one request, shown */
 };

@@ -115,8 +115,8 @@ struct dense {
     cw_server self;
     uint64_t life; /* of this instance: drawn */
     /*
-     * Of the latest call. It counts up from a number that is drawn, so that what is said late to an earlier call, of
-     * this instance or of one before it, fits none of these.
+     * That of the latest call. Tickets count up from a number that is drawn, so that a late message to an earlier call,
+     * of this instance or of one before it, does not fit a call that is under way.
      */
     uint32_t tickets;
     uint32_t numbers;

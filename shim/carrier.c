@@ -18,9 +18,18 @@
 
 enum { ANSWER_BYTES = 32768 };
 
+static void become(struct carrier *c, enum carrier_state state)
+{
+    if (c->state == CARRIER_UP && state != CARRIER_UP) {
+        c->outages++;
+        c->outage = state;
+    }
+    c->state = state;
+}
+
 static void gone(struct carrier *c)
 {
-    c->state = CARRIER_GONE;
+    become(c, CARRIER_GONE);
     c->index = 0;
 }
 
@@ -31,7 +40,7 @@ static void take(struct carrier *c, const struct ifinfomsg *link, struct nlattr 
         c->generation++;
     }
     unsigned carries = link->ifi_flags & IFF_LOWER_UP;
-    c->state = !(link->ifi_flags & IFF_UP) ? CARRIER_DOWN : carries ? CARRIER_UP : CARRIER_NONE;
+    become(c, !(link->ifi_flags & IFF_UP) ? CARRIER_DOWN : carries ? CARRIER_UP : CARRIER_NONE);
     c->ethernet = link->ifi_type == ARPHRD_ETHER;
     if (found[IFLA_IFNAME] != NULL) {
         snprintf(c->name, sizeof c->name, "%s", mnl_attr_get_str(found[IFLA_IFNAME]));

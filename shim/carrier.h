@@ -31,6 +31,8 @@ struct carrier {
     uint32_t index; /* 0 while it is gone */
     uint32_t mtu;
     uint32_t generation; /* grows when another device takes the place */
+    uint32_t outages;    /* times that it was up and then was not, also those that were over before they were read */
+    enum carrier_state outage; /* what it became the last time */
     uint8_t mac[6];
     bool ethernet;
 };

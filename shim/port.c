@@ -161,6 +161,8 @@ void port_info(const struct port *p, struct shim_info *out)
     out->mtu = p->mtu;
     out->overhead = PORT_OVERHEAD;
     out->bits_per_second = p->bits_per_second;
+    out->outages = p->carrier.outages;
+    out->outage_here = p->carrier.outage != CARRIER_NONE;
     memcpy(out->name, p->carrier.name, sizeof p->carrier.name);
     bool awaited = p->carrier.generation == 0;
     const char *state = awaited ? "no such interface yet: it is waited for" : carrier_text(p->carrier.state);

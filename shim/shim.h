@@ -57,6 +57,9 @@ struct shim_info {
     uint32_t mtu;                 /* bytes of the longest frame that it carries; constant as long as the shim lives */
     uint32_t overhead;            /* bytes that each frame costs on the medium beyond its own (Ethernet: 38) */
     uint64_t bits_per_second;     /* of the medium; 0: unknown */
+    /* Times that the carrier was lost, also those that were over before anybody looked; 0: the medium counts none. */
+    uint32_t outages;
+    bool outage_here; /* the last time it was this end's interface, switched off or taken out */
 };
 
 /* Counted since the shim was opened. Bytes are those of frames, without the shim's own headers. */

@@ -21,14 +21,17 @@ static bool is_reason(const struct message *m)
     return false;
 }
 
-/* Another finding is about this cable, or about a server at one of its ends; or the far end has told of the fall. */
+/*
+ * Another finding is about this cable, or about a server at one of its ends; or the far end has told of the fall, or
+ * has switched its interface off and on.
+ */
 static bool is_told(const struct rows *rows, size_t count, size_t fell)
 {
     const struct message *f = rows->row[fell];
     for (size_t i = 0; i < count; i++) {
         const struct message *m = rows->row[i];
         bool far = finding_same(m, "server", f, "expected") && finding_same(m, "link", f, "expected_port");
-        if (finding_is(m, "part", "fell") ? far && i < fell : finding_is(m, "part", "finding") && far) {
+        if (finding_is(m, "part", "fell") ? far && i < fell : far) {
             return true;
         }
         if (finding_is(m, "part", "finding") && is_reason(m) &&

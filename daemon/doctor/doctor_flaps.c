@@ -56,20 +56,33 @@ struct collapse {
     cw_time first, last;
 };
 
-/* The links that went down last. */
-static struct collapse last_to_fall(const struct doctor *d)
+/* When the link went down, back 0 the last time. False: not so often lately, or that is not kept. */
+static bool fell_at(const struct doctor *d, cw_link link, unsigned back, cw_time *at)
+{
+    const struct fall *fall = falls_at(&host_pump_server(d->s)->viewlog.falls[link], back);
+    if (!is_plugged(d, link) || back >= d->info[link].flaps || (back > 0 && fall == NULL)) {
+        return false;
+    }
+    *at = back == 0 ? d->info[link].flapped : fall->at;
+    return true;
+}
+
+/* The links that went down before that time, and within one instant of the last of these. */
+static struct collapse last_to_fall(const struct doctor *d, cw_time before)
 {
     struct collapse fall = {CW_LINKS_NONE, CW_NEVER, {INT64_MIN}};
+    cw_time at;
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        if (is_plugged(d, link) && d->info[link].flaps > 0) {
-            fall.last = cw_time_max(fall.last, d->info[link].flapped);
+        for (unsigned back = 0; fell_at(d, link, back, &at); back++) {
+            fall.last = cw_time_before(at, before) ? cw_time_max(fall.last, at) : fall.last;
         }
     }
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        const struct ls_link_info *info = &d->info[link];
-        if (is_plugged(d, link) && info->flaps > 0 && cw_time_since(fall.last, info->flapped).ns <= instant(d).ns) {
-            fall.links |= cw_links_of(link);
-            fall.first = cw_time_min(fall.first, info->flapped);
+        for (unsigned back = 0; fell_at(d, link, back, &at); back++) {
+            if (cw_time_before(at, before) && cw_time_since(fall.last, at).ns <= instant(d).ns) {
+                fall.links |= cw_links_of(link);
+                fall.first = cw_time_min(fall.first, at);
+            }
         }
     }
     return fall;
@@ -173,24 +186,46 @@ void doctor_hold(struct doctor *d)
     tell_author(d, hold);
 }
 
+/*
+ * The last time that all links went down at once since this server stood still. A cable that was switched or fell by
+ * itself since then does not make that untrue.
+ */
+static bool last_stall(const struct doctor *d, struct collapse *fall, const struct host_hold **hold)
+{
+    cw_time before = CW_NEVER;
+    for (unsigned tries = 0; tries < CW_LINK_COUNT * FALLS_KEPT; tries++) {
+        *fall = last_to_fall(d, before);
+        if (fall->links == CW_LINKS_NONE) {
+            return false;
+        }
+        *hold = held_by(d, fall);
+        if (size_of(fall->links) >= 2 && !any_stayed(d, fall->links) && (*hold != NULL || was_kept_waiting(d, fall))) {
+            return true;
+        }
+        before = fall->first;
+    }
+    return false;
+}
+
 void doctor_stall(struct doctor *d)
 {
     char dead[QUANTITY_TEXT];
     bool rest = true;
-    struct collapse fall = last_to_fall(d);
-    if (size_of(fall.links) < 2 || any_stayed(d, fall.links)) {
+    struct collapse fall;
+    const struct host_hold *hold;
+    if (!last_stall(d, &fall, &hold)) {
         return;
     }
-    const struct host_hold *hold = held_by(d, &fall);
-    if (hold == NULL && !was_kept_waiting(d, &fall)) {
-        return;
-    }
-    d->stood = fall.links;
     d->stood_flaps = UINT32_MAX;
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        const struct ls_link_info *info = &d->info[link];
+        bool since = cw_time_before(fall.last, info->flapped); /* it went down once more, and not for that */
         if (fall.links & cw_links_of(link)) {
-            rest &= strcmp(d->info[link].state, "damped") == 0;
-            d->stood_flaps = d->info[link].flaps < d->stood_flaps ? d->info[link].flaps : d->stood_flaps;
+            rest &= strcmp(info->state, "damped") == 0;
+        }
+        if (fall.links & cw_links_of(link) && !since) {
+            d->stood |= cw_links_of(link);
+            d->stood_flaps = info->flaps < d->stood_flaps ? info->flaps : d->stood_flaps;
         }
     }
     if (hold != NULL) {
@@ -493,6 +528,12 @@ static void list_rare(struct doctor *d)
         struct reasons r = reasons_of(d, cw_links_of(link));
         unsigned times = r.silent + r.carrier + r.fences;
         char far[TORUS_TEXT];
+        if (r.own > 0) { /* which says enough of what the far end tells */
+            d->out->text(d->out->context, "server", d->self);
+            d->out->text(d->out->context, "part", "switched");
+            d->out->text(d->out->context, "link", quantity_link_name(link));
+            d->out->row(d->out->context);
+        }
         if (times == 0 || r.deaths > 0 || last == NULL || last->left || !d->info[link].committed ||
             d->told & cw_links_of(link)) {
             continue;

@@ -30,17 +30,25 @@ struct fall {
 /* All zero: the link has not gone down. */
 struct falls {
     uint64_t count;
+    cw_time away;                 /* when the medium had no carrier last, as far as known */
+    enum falls_why away_why;      /* FALLS_SILENT: it always had one */
     struct fall kept[FALLS_KEPT]; /* a ring: number i is at i % FALLS_KEPT */
 };
 
-/* The link went down at that time; a second word about the same time is not counted. */
+/*
+ * The link went down at that time; a second word about the same time is not counted. Silence while there was no carrier
+ * or within two seconds of that (falls_carrier()) is no silence of the cable: the neighbour's word that it heard
+ * nothing may come when the interface is back.
+ */
 void falls_note(struct falls *f, cw_time at, uint64_t life, enum falls_why why);
 /*
- * The medium is known to have no carrier, for that reason (not FALLS_SILENT). Devices tell of it up to a second late,
- * when the silence was noticed long ago: a link that went down by silence a moment ago, and is not up again, went down
- * by that.
+ * The medium is known to have no carrier, for that reason (not FALLS_SILENT), or to have had none a moment ago. Devices
+ * tell of it up to a second late, when the silence was noticed long ago: a link that went down by silence a moment ago,
+ * and is not up again, went down by that.
  */
 void falls_carrier(struct falls *f, cw_time at, enum falls_why why);
+/* It has a carrier again. */
+void falls_back(struct falls *f, cw_time at);
 /* It is up, with the neighbour's life of now. */
 void falls_up(struct falls *f, uint64_t life);
 /* The neighbour has left in order. */

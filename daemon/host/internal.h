@@ -87,6 +87,7 @@ struct viewlog {
     uint8_t foreign[CW_LINK_COUNT]; /* version of the wire that was heard there; 0: none that is not ours */
     struct ls_lossy lossy;
     struct falls falls[CW_LINK_COUNT]; /* for the doctor */
+    uint32_t outages[CW_LINK_COUNT];   /* of the shim's (shim_info()), those that falls[] knows of */
 };
 
 struct pump_server {
@@ -283,6 +284,8 @@ void pump_want_write(struct pump_link *l);
 /* Logs what has changed in the server's view since the last call, and renews its will. */
 void viewlog_update(struct pump_server *s, cw_time now);
 void viewlog_carrier(struct pump_server *s, cw_link link);
+/* The link has a carrier as before: notes whether it had none for a moment that nobody saw. */
+void viewlog_outage(struct pump_server *s, cw_link link);
 /* The link's shim could not receive: -errno. */
 void viewlog_error(struct pump_server *s, cw_link link, int rc);
 /* Frames of another version of the wire come in by the link; 0: no longer. Logs when that has changed. */

@@ -394,6 +394,7 @@ static void see_carriers(struct pump_server *s, cw_time now, cw_links *links)
         shim_service_events(l->shim);
         bool carrier = shim_carrier(l->shim);
         if (carrier == l->carrier) {
+            viewlog_outage(s, link);
             continue;
         }
         l->carrier = carrier;

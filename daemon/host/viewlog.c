@@ -144,9 +144,30 @@ void viewlog_carrier(struct pump_server *s, cw_link link)
     events_add(h->events, h->torus.servers != 0 ? &s->face.self : NULL, "carrier",
                l->carrier ? "%s on %s: carrier is there" : "%s on %s: no carrier (%s)", port_name(s, link), info.name,
                info.state);
+    s->viewlog.outages[link] = info.outages;
     if (!l->carrier) {
         falls_carrier(&s->viewlog.falls[link], host_now(h), why_down(l));
+    } else {
+        falls_back(&s->viewlog.falls[link], host_now(h));
     }
+}
+
+void viewlog_outage(struct pump_server *s, cw_link link)
+{
+    struct host *h = s->face.host;
+    struct shim_info info;
+    char self[TORUS_TEXT];
+    shim_info(s->face.link[link].shim, &info);
+    if (info.outages == s->viewlog.outages[link]) {
+        return;
+    }
+    s->viewlog.outages[link] = info.outages;
+    LOG(h->log, CW_LOG_INFO, "carrier was lost for a moment", {"server", name_of(s, self)},
+        {"link", port_name(s, link)}, {"on", info.name});
+    events_add(h->events, h->torus.servers != 0 ? &s->face.self : NULL, "carrier",
+               "%s on %s: the carrier was lost for a moment%s", port_name(s, link), info.name,
+               info.outage_here ? " (the interface was switched off, or taken out)" : "");
+    falls_carrier(&s->viewlog.falls[link], host_now(h), info.outage_here ? FALLS_OWN : FALLS_CARRIER);
 }
 
 void viewlog_error(struct pump_server *s, cw_link link, int rc)

@@ -263,6 +263,19 @@ class Doctor(net_kit.Case):
         self.spaces[SICK].ip("link", "delete", "px")
         missing = (SICK, "interface-missing", "^px, .* does not exist now; the daemon waits for it", "ip link show")
         self.expect(SICK, "doctor", missing, show="the card of px is taken out of 1,1,1")
+        self.switched_unseen()
+
+    def switched_unseen(self):
+        """An interface is off and on again before the daemon looks: the neighbour heard of it, and no cable is bad."""
+        for times in (2, 3):
+            self.daemons[SICK].process.send_signal(signal.SIGSTOP)
+            self.spaces[SICK].ip("link", "set", "my", "down")
+            self.spaces[SICK].ip("link", "set", "my", "up")
+            self.daemons[SICK].process.send_signal(signal.SIGCONT)
+            self.cwctl_until(SICK, "events", f"(?s)(-y on my: the carrier was lost for a moment .*){{{times - 1}}}"
+                                             "-y to 1,0,1 is up")
+        self.assertNotIn("-y", [row.get("link") for row in self.findings(SICK)])
+        self.assertIn("my (-y)", [row["text"] for row in self.findings(SICK) if row["cause"] == "switched-off"][0])
 
     def test_no_majority(self):
         """Four of eight have left, the last one against a warning."""

@@ -96,10 +96,19 @@ START_TEST(the_name_comes_back)
     ck_assert_uint_ne(c.index, index);
     ck_assert_uint_eq(c.generation, 2);
     /* Away and back before anybody looked. */
+    ck_assert_uint_eq(c.outages, 1);
     netns_delete("left");
     netns_veth("left", "right", 9000, -1);
     ck_assert(carrier_service(&c));
     await(&c, CARRIER_UP);
+    ck_assert_uint_eq(c.outages, 2);
+    ck_assert_int_ne(c.outage, CARRIER_NONE);
+    netns_up("left", false);
+    netns_up("left", true);
+    carrier_service(&c);
+    await(&c, CARRIER_UP);
+    ck_assert_uint_eq(c.outages, 3);
+    ck_assert_int_eq(c.outage, CARRIER_DOWN);
     ck_assert_uint_eq(c.generation, 3);
     ck_assert_uint_eq(c.mtu, 9000);
     ck_assert_uint_eq(c.index, if_nametoindex("left"));

@@ -88,6 +88,7 @@ START_TEST(what_is_explained_is_left_out)
         "part=finding;cause=stalled;server=0,0,0",
         "part=finding;cause=restarts;server=0,1,0;expected=1,0,0",
         "part=finding;cause=lossy;server=1,0,0;link=-x;expected=0,0,0",
+        "part=switched;server=1,0,0;link=-x",
     };
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
         begin(2);

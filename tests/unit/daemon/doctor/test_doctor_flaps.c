@@ -117,6 +117,23 @@ START_TEST(who_stood_still)
 }
 END_TEST
 
+/* A cable that was switched off and on since then, and one that fell by itself, do not hide why all of them fell. */
+START_TEST(who_stood_still_before_a_switch)
+{
+    struct doctor d = begin(cube);
+    fall_all(&d, 1, 0, 0);
+    wait_until(0);
+    fall_once(&d, CW_LINK_XP, 5000, LIFE, LIFE, FALLS_OWN);
+    fall_once(&d, CW_LINK_YP, 9000, LIFE, LIFE, FALLS_SILENT);
+    ck_assert_uint_eq(look(&d), 1);
+    expect("severity=3 cause=stalled");
+    expect("all 6 links of this server went down at the same moment lately: not its cables");
+    expect("part=switched link=+x");
+    expect("part=fell link=+y expected=0,1,0 expected_port=-y times=1 ");
+    ck_assert_uint_eq(said.count, 3);
+}
+END_TEST
+
 /* The links are let go one by one, as hellos of the neighbours tell of it. */
 START_TEST(within_one_dead)
 {
@@ -205,8 +222,10 @@ START_TEST(many_stalls_are_no_bad_cables)
     d = begin_restless();
     fall_once(&d, CW_LINK_YP, 9000, LIFE, LIFE, FALLS_SILENT);
     fall_once(&d, CW_LINK_YP, 9900, LIFE, LIFE, FALLS_SILENT);
-    ck_assert_uint_eq(look(&d), 1);
+    ck_assert_uint_eq(look(&d), 2);
+    expect("cause=stalled");
     expect("cause=flapping link=+y");
+    expect("the link +y to 0,1,0 went down 2 times lately");
 }
 END_TEST
 
@@ -482,13 +501,15 @@ START_TEST(who_fell_once_is_listed)
     fall_once(&d, 3, 0, LIFE, FENCED, FALLS_SILENT);
     fall_once(&d, 4, 0, LIFE, LIFE, FALLS_OWN);
     ck_assert_uint_eq(look(&d), 0);
-    ck_assert_uint_eq(said.count, 1);
+    ck_assert_uint_eq(said.count, 2);
     expect("server=0,0,0 part=fell link=+y expected=0,1,0 expected_port=-y times=1 ago_s=");
+    expect("server=0,0,0 part=switched link=+z");
 }
 END_TEST
 
 static const struct suite_test tests[] = {
     SUITE_TEST(who_stood_still),
+    SUITE_TEST(who_stood_still_before_a_switch),
     SUITE_TEST(within_one_dead),
     SUITE_TEST(who_fell_once_is_listed),
     SUITE_TEST(a_service_that_held_the_thread),

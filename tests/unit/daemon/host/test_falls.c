@@ -50,8 +50,6 @@ END_TEST
 START_TEST(a_carrier_that_is_told_late)
 {
     struct falls f = {.count = 0};
-    falls_carrier(&f, at(5), FALLS_CARRIER);
-    ck_assert_uint_eq(f.count, 0);
     falls_note(&f, at(5), 7, FALLS_SILENT);
     falls_carrier(&f, at(3000), FALLS_CARRIER);
     ck_assert_int_eq(falls_at(&f, 0)->why, FALLS_SILENT);
@@ -59,13 +57,35 @@ START_TEST(a_carrier_that_is_told_late)
     ck_assert_int_eq(falls_at(&f, 0)->why, FALLS_CARRIER);
     falls_carrier(&f, at(1001), FALLS_OWN);
     ck_assert_int_eq(falls_at(&f, 0)->why, FALLS_CARRIER);
-    falls_note(&f, at(2000), 7, FALLS_SILENT);
+    falls_note(&f, at(4000), 7, FALLS_SILENT);
     falls_up(&f, 7);
-    falls_carrier(&f, at(2001), FALLS_CARRIER);
+    falls_carrier(&f, at(4001), FALLS_CARRIER);
+    ck_assert_int_eq(falls_at(&f, 0)->why, FALLS_SILENT);
+}
+END_TEST
+
+/* An interface was away, and is back: what the neighbour missed meanwhile, and says a moment later, no cable lost. */
+START_TEST(a_carrier_that_is_back)
+{
+    struct falls f = {.count = 0};
+    falls_back(&f, at(1));
+    falls_note(&f, at(5), 7, FALLS_SILENT);
+    ck_assert_int_eq(falls_at(&f, 0)->why, FALLS_SILENT);
+    falls_up(&f, 7);
+    falls_carrier(&f, at(10000), FALLS_OWN);
+    ck_assert_int_eq(falls_at(&f, 0)->why, FALLS_SILENT);
+    falls_note(&f, at(10100), 7, FALLS_SILENT);
+    ck_assert_int_eq(falls_at(&f, 0)->why, FALLS_OWN);
+    falls_up(&f, 7);
+    falls_back(&f, at(20000));
+    falls_note(&f, at(21900), 7, FALLS_SILENT);
+    ck_assert_int_eq(falls_at(&f, 0)->why, FALLS_OWN);
+    falls_up(&f, 7);
+    falls_note(&f, at(22100), 7, FALLS_SILENT);
     ck_assert_int_eq(falls_at(&f, 0)->why, FALLS_SILENT);
 }
 END_TEST
 
 static const struct suite_test tests[] = {SUITE_TEST(each_is_counted_once), SUITE_TEST(what_came_after),
-                                          SUITE_TEST(a_carrier_that_is_told_late)};
+                                          SUITE_TEST(a_carrier_that_is_told_late), SUITE_TEST(a_carrier_that_is_back)};
 SUITE_MAIN("falls", tests)

@@ -513,7 +513,8 @@ void diagnose(struct rows *rows)
     diagnose_falls(rows);
     diagnose_rests(rows, rows);
     diagnose_machine(rows);
-    char *missing = missing_take(rows);
+    bool failed;
+    char *missing = missing_take(rows, &failed);
     take_servers(rows);
     findings_close_ranks(rows);
     sort(rows); /* answers come in any order */
@@ -530,7 +531,7 @@ void diagnose(struct rows *rows)
     join_copies(rows);
     findings_close_ranks(rows);
     if (missing != NULL) {
-        missing_tell(rows, missing);
+        missing_tell(rows, missing, failed);
     }
     free(missing);
     diagnosis_tell_reached(rows, answered);

@@ -100,7 +100,7 @@ static bool reaches_nobody(const struct rows *rows)
     return reason && missing_count(rows).answered < 2;
 }
 
-char *missing_take(struct rows *rows)
+char *missing_take(struct rows *rows, bool *failed)
 {
     size_t count = rows->count, room = 1, used = 0;
     const bool nobody = reaches_nobody(rows);
@@ -108,6 +108,7 @@ char *missing_take(struct rows *rows)
         room += is_missing(rows->row[i]) ? strlen(finding_text(rows->row[i], "server")) + 1 : 0;
     }
     char *names = calloc(room, 1);
+    *failed = true;
     for (size_t i = 0; names != NULL && i < count; i++) {
         const struct message *m = rows->row[i];
         const char *server = finding_text(m, "server");
@@ -119,6 +120,7 @@ char *missing_take(struct rows *rows)
             continue;
         }
         if (!nobody) {
+            *failed &= message_get_flag(m, "failed");
             used += (size_t)snprintf(names + used, room - used, "%s%s", used > 0 ? " " : "", server);
         }
     }
@@ -162,7 +164,7 @@ static bool is_told(const struct rows *rows, const char *name, size_t length)
     return false;
 }
 
-void missing_tell(struct rows *rows, const char *names)
+void missing_tell(struct rows *rows, const char *names, bool failed)
 {
     char text[TEXT] = "", first[32] = "";
     size_t used = 0, length;
@@ -180,15 +182,24 @@ void missing_tell(struct rows *rows, const char *names)
         }
     }
     struct message *m = count > 0 ? add(rows, BROKEN, count == 1 ? first : "") : NULL;
-    if (m != NULL && count == 1) {
+    if (m != NULL && failed) {
+        finding_put(m, "text",
+                    "%u server%s of this process failed, as told to (cwctl fail), and no other server has missed %s "
+                    "yet: %s%s",
+                    count, count == 1 ? "" : "s", count == 1 ? "it" : "them", text, count > NAMED_MOST ? " .." : "");
+        finding_put(m, "do", "cwctl --server %s restore%s; cwctl doctor --all once more in a second", first,
+                    count == 1 ? "" : ", and so each of these");
+    } else if (m != NULL && count == 1) {
         finding_put(m, "text",
                     "%s did not answer, for it is out of view, and no other server tells of it: it stands still, or "
                     "has just died, left or begun",
                     first);
         finding_put(m, "do", "on %s: cwctl doctor", first);
     } else if (m != NULL) {
-        finding_put(m, "text", "%u servers are out of view and did not answer, and no other server tells of them: %s%s",
+        finding_put(m, "text",
+                    "%u servers are out of view and did not answer, and no other server tells of them yet: they stand "
+                    "still, or have just died, left or begun: %s%s",
                     count, text, count > NAMED_MOST ? " .." : "");
-        finding_put(m, "do", "cwctl doctor on each of these says more; first on %s", first);
+        finding_put(m, "do", "cwctl doctor --all once more, in a second; then, on %s: cwctl doctor", first);
     }
 }

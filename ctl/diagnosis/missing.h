@@ -23,10 +23,11 @@ bool missing_meanwhile(const struct rows *rows);
 
 /*
  * The names of the servers that have not answered and of which findings ought to tell, with spaces between; the caller
- * frees it. Adds a finding for each that is in view and did not answer. Call while all rows are there.
+ * frees it. Adds a finding for each that is in view and did not answer. *failed: the daemon that was asked knows them,
+ * and has taken their power, as it was told to. Call while all rows are there.
  */
-CW_MUST_CHECK char *missing_take(struct rows *rows);
+CW_MUST_CHECK char *missing_take(struct rows *rows, bool *failed);
 /* Adds a finding about those of the names that no finding tells of. Call with nothing but findings in *rows. */
-void missing_tell(struct rows *rows, const char *names);
+void missing_tell(struct rows *rows, const char *names, bool failed);
 
 #endif

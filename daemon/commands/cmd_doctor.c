@@ -16,6 +16,7 @@ static void tell_failed(struct request *r)
             failed++;
             request_server(r, "server", s->self);
             request_integer(r, "unasked", 1);
+            request_flag(r, "failed", true);
             request_row(r);
         }
     }

@@ -92,8 +92,21 @@ START_TEST(nobody_passes_for_well)
     diagnose(&rows);
     ck_assert_uint_eq(rows.count, 2);
     ck_assert_str_eq(text_of("text"),
-                     "2 servers are out of view and did not answer, and no other server tells of them: 1,0,0 1,0,1");
+                     "2 servers are out of view and did not answer, and no other server tells of them yet: they stand "
+                     "still, or have just died, left or begun: 1,0,0 1,0,1");
     ck_assert_str_eq(text_of("server"), "");
+    rows_clear(&rows);
+    /* Servers of one process that failed, as told to: the daemon knows, when the others have not missed them yet. */
+    add("about", "0,0,0", "");
+    add("about", "0,1,0", "");
+    message_flag(add("", "1,0,0", "unasked"), "failed", true);
+    message_flag(add("", "1,0,1", "unasked"), "failed", true);
+    diagnose(&rows);
+    ck_assert_uint_eq(rows.count, 1);
+    ck_assert_str_eq(text_of("text"), "2 servers of this process failed, as told to (cwctl fail), and no other server "
+                                      "has missed them yet: 1,0,0 1,0,1");
+    ck_assert_str_eq(text_of("do"), "cwctl --server 1,0,0 restore, and so each of these; cwctl doctor --all once more "
+                                    "in a second");
     rows_clear(&rows);
 }
 END_TEST

@@ -85,6 +85,15 @@ int lend_run(const struct program_command *self, char *const argv[])
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/* Why there is no /etc/hosts for this process alone; static, or strerror()'s. */
+static const char *why_nameless(int rc)
+{
+    return rc == -ENOENT   ? "there is no file /etc/hosts here, over which the names could be put"
+           : rc == -EINVAL ? "the root folder here is no mount point, as in a chroot, so that no /etc/hosts can be put "
+                             "over it for one process alone"
+                           : strerror(-rc);
+}
+
 /* The keeper lends its user namespace and the server's network namespace. */
 int lend_enter(const struct program_command *self, const struct lab *lab, cw_server s)
 {
@@ -110,10 +119,9 @@ int lend_enter(const struct program_command *self, const struct lab *lab, cw_ser
         int named = names_lend(lab);
         if (named < 0) { /* names are a comfort: addresses do without */
             fprintf(stderr,
-                    "cwlab %s: names as 1-0-2.cube are not known here (/etc/hosts: %s); cwlab ctl --name %s %s hosts "
-                    "has the "
+                    "cwlab %s: names as 1-0-2.cube are not known here (%s); cwlab ctl --name %s %s hosts has the "
                     "addresses, and with --write /etc/hosts this machine knows the names\n",
-                    self->name, strerror(-named), lab->name, name);
+                    self->name, why_nameless(named), lab->name, name);
         }
     }
     return rc == 0 ? PROGRAM_GO : rc;

@@ -335,6 +335,9 @@ static bool check_aim(const struct call *call)
         const char *near = nearest_word(word, aims);
         fprintf(call->errors, "cwctl: ping %.60s: expected SERVER, key KEY, all or far [N]%s%s%s\n", word,
                 near != NULL ? "; did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
+    } else if (strcmp(word, "key") == 0 && more == NULL) {
+        fprintf(call->errors, "cwctl: ping key: of which KEY? usage: cwctl ping key KEY\n");
+        known = false;
     } else if ((server || all) && more != NULL && strchr(more, '=') == NULL) {
         fprintf(call->errors, "cwctl: ping %s: what is '%.60s'? cwctl ping --help says what it takes\n", word, more);
         known = false;

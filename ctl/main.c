@@ -61,7 +61,8 @@ static bool is_number(const char *word)
 /* What may have been meant when there are too many words. */
 static const char *hint(const struct command *c, const struct arguments *a, int used)
 {
-    for (int i = used; i + 1 < a->words; i++) {
+    bool place = strstr(c->usage, "SERVER") != NULL || c->most == 0;
+    for (int i = used; place && i + 1 < a->words; i++) {
         if (is_number(a->word[i]) && is_number(a->word[i + 1])) {
             return "; a server is one word, as 1,2,0: without spaces or braces";
         }

@@ -121,14 +121,14 @@ int loader_open(const char *path, struct loader_module *out, char why[static TAB
     int rc = table_check(service, TABLE_LOADED, fault);
     if (rc < 0) {
         dlclose(handle);
-        return wrong(rc, why, path, fault);
+        return wrong(rc == -EINVAL ? -ENOEXEC : rc, why, path, fault);
     }
     if (builtin_service(service->name) != NULL) {
         char taken[160];
         snprintf(taken, sizeof taken, "its service is called %s, as one that is built in: give it another name",
                  service->name);
         dlclose(handle);
-        return wrong(-EINVAL, why, path, taken);
+        return wrong(-ENOEXEC, why, path, taken);
     }
     *out = (struct loader_module){handle, service};
     return 0;

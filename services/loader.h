@@ -18,8 +18,9 @@ struct loader_module {
 /*
  * Opens the file and asks it for its table, which has passed table_check(). Gives *out, to be closed.
  *   -errno     the file cannot be read (-ENOENT, -EACCES, ..)
- *   -ENOEXEC   it is no module that can be loaded here, or it has no cw_service_entry
- *   -EINVAL    its service has the name of one that is built in; and those of table_check()
+ *   -ENOEXEC   it is no module that can be loaded here, or it has no cw_service_entry; its table makes no sense; its
+ *              service has the name of one that is built in
+ * and the other codes of table_check().
  * why[] then says so in one sentence that begins with the path (the end of a long one); it is "" on success.
  */
 CW_MUST_CHECK int loader_open(const char *path, struct loader_module *out, char why[static TABLE_WHY_BYTES]);

@@ -328,7 +328,7 @@ void cmd_service_times(struct request *r)
         return;
     }
     if (service != NULL && host_service_find(commands_host(r), service) == NULL) {
-        request_refuse(r, -ENOENT, "no service '%.31s' runs here; cwctl services lists those that do", service);
+        commands_refuse_service(r, service);
         return;
     }
     for (struct host_server *s; (s = commands_next(r, &scope)) != NULL;) {

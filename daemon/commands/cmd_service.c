@@ -44,8 +44,7 @@ static const char *builtin_nth(const void *context, size_t i)
     return ((const cw_service *const *)context)[i]->name;
 }
 
-/* No service of this name runs. One that is built in could run: that is no mistake of whoever names it. */
-static void refuse_unknown(struct request *r, const char *name)
+void commands_refuse_service(struct request *r, const char *name)
 {
     const struct host *h = commands_host(r);
     const char *near = nearest_name(name, strlen(name), service_nth, h, host_service_count(h));
@@ -257,7 +256,7 @@ void cmd_service_unload(struct request *r)
     char why[HOST_WHY] = "";
     const char *name = request_line(r)->argv[0];
     if (host_service_find(commands_host(r), name) == NULL) {
-        refuse_unknown(r, name);
+        commands_refuse_service(r, name);
         return;
     }
     int rc = host_service_unload(commands_host(r), name, why);
@@ -275,7 +274,7 @@ void cmd_service_weight(struct request *r)
     const struct host_service *service = host_service_find(h, line->argv[0]);
     char why[HOST_WHY] = "";
     if (service == NULL) {
-        refuse_unknown(r, line->argv[0]);
+        commands_refuse_service(r, line->argv[0]);
         return;
     }
     struct node_service_policy policy = service->policy;
@@ -421,7 +420,7 @@ void commands_relay(struct request *r, struct host_server *server, const char *s
                     const char *const *argv)
 {
     if (host_service_find(commands_host(r), service) == NULL) {
-        refuse_unknown(r, service);
+        commands_refuse_service(r, service);
         return;
     }
     struct relay *relay = calloc(1, sizeof *relay);
@@ -454,7 +453,7 @@ void cmd_service_help(struct request *r)
 {
     const char *name = request_line(r)->argv[0];
     if (host_service_find(commands_host(r), name) == NULL) {
-        refuse_unknown(r, name);
+        commands_refuse_service(r, name);
         return;
     }
     const cw_command *c = declared(commands_host(r), name);
@@ -489,7 +488,7 @@ void cmd_service(struct request *r)
     const struct request_line *line = request_line(r);
     struct host_server *server = commands_server(r);
     if (server != NULL && host_service_find(commands_host(r), line->argv[0]) == NULL) {
-        refuse_unknown(r, line->argv[0]);
+        commands_refuse_service(r, line->argv[0]);
     } else if (server != NULL && check_words(r, line->argv[0], line->argc - 1, line->argv + 1)) {
         commands_relay(r, server, line->argv[0], line->argc - 1, line->argv + 1);
     }

@@ -61,6 +61,8 @@ CW_MUST_CHECK bool commands_read_job(struct request *r, cw_job *out);
 /* Reads an option; *out keeps its value when the option is not there. */
 CW_MUST_CHECK bool commands_number(struct request *r, const char *option, int64_t least, int64_t most, int64_t *out);
 CW_MUST_CHECK bool commands_flag(struct request *r, const char *option, bool *out);
+/* Refuses: no service of this name runs. One that is built in could run: that is no mistake of whoever names it. */
+void commands_refuse_service(struct request *r, const char *name);
 /*
  * Takes r, and hands it to the service on that server as a command of its own, whose rows and end become the answer
  * (cmd_service.c).

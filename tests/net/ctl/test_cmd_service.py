@@ -102,7 +102,7 @@ class Service(ctl_kit.Case):
         self.refused("service hitcount walk 1,1,1 2", "'2' is a word too many; usage: hitcount walk SERVER", code=2)
         self.refused("service hitcount show 1", "'1' is a word too many; usage: hitcount show", code=2)
         self.assertEqual(self.rows("services times hitcount")[0]["upcall"], "open")
-        self.refused("services times kv", "no service 'kv' runs here", code=1)
+        self.refused("services times hitcuont", "no service 'hitcuont' runs here; did you mean hitcount?", code=2)
         text = self.cwctl("service hitcount --help")
         self.assertRegex(text, r"^usage: cwctl service hitcount COMMAND.*\n\nCommands:\n  walk SERVER +send a packet")
         self.assertEqual(self.cwctl("service hitcount"), text)

@@ -47,6 +47,8 @@ class Program(ctl_kit.Case):
         self.refused("status now", "usage: cwctl status", code=2)
         self.refused("status 1,0,0", "usage: cwctl status; which server: --server x,y,z", code=2)
         self.refused("trace 1 0 0", "a server is one word, as 1,2,0", code=2)
+        self.refused("kv set a 1 2", "cwctl kv set KEY [VALUE | -]\n", code=2)
+        self.refused("ping key", "ping key: of which KEY? usage: cwctl ping key KEY", code=2)
         self.refused("ping -1,0,0", "no number here is below 0", code=2)
         self.refused("--server 9,9,9 status", "is no server of this torus of 2x2x1", code=2)
         self.refused("routes 9,9,9", "is no server of this torus of 2x2x1", code=2)

@@ -130,7 +130,7 @@ START_TEST(modules_that_are_no_services)
 {
     refused("no_entry.so", -ENOEXEC, "does not export cw_service_entry");
     refused("undefined.so", -ENOEXEC, "a_function_that_no_host_has");
-    refused("no_table.so", -EINVAL, "entry gave NULL");
+    refused("no_table.so", -ENOEXEC, "entry gave NULL");
 }
 END_TEST
 
@@ -146,10 +146,10 @@ END_TEST
 
 START_TEST(services_that_are_unsound)
 {
-    refused("name.so", -EINVAL, "letters, digits and dashes");
-    refused("builtin_name.so", -EINVAL, "its service is called ping, as one that is built in: give it another name");
-    refused("builtin_job.so", -EINVAL, "1024 or above");
-    refused("no_packet.so", -EINVAL, "on_packet");
+    refused("name.so", -ENOEXEC, "letters, digits and dashes");
+    refused("builtin_name.so", -ENOEXEC, "its service is called ping, as one that is built in: give it another name");
+    refused("builtin_job.so", -ENOEXEC, "1024 or above");
+    refused("no_packet.so", -ENOEXEC, "on_packet");
 }
 END_TEST
 

@@ -17,6 +17,7 @@ enum node_mutant {
     NODE_MUTANT_NOT_SORTED = 5,       /* 70: what waits of such jobs is not routed anew when the view moves */
     NODE_MUTANT_MARK_CLEARED = 6,     /* 72: a server where a packet did not wait takes its mark away */
     NODE_MUTANT_BACKGROUND_FIRST = 7, /* 23: background places are served like all others */
+    NODE_MUTANT_OWN_STARVES = 8,      /* 73: what a service begins waits until nothing passes by that wants the link */
 };
 
 #ifdef CW_MUTANTS

@@ -7,6 +7,7 @@
  * its own that it may bring (CamCubeOS 3.3); or, for all jobs that have no service here, turns by the job that sent a
  * packet (turns.h).
  */
+#include "core/mutant.h"
 #include "core/node_internal.h"
 
 /* ---- Which links are wanted -------------------------------------------------------------------------------------- */
@@ -167,7 +168,7 @@ static bool own_is_next(struct node *n, const struct place *pl, cw_link link, ui
     bool has = svc->table->peek_packet(svc, svc->state, place, link, &own);
     node_upcall_end(svc, UPCALL_PEEK_PACKET, outer);
     *size = has && own.length <= n->config.mtu ? PACKET_HEAD_BYTES + (uint32_t)own.length : 0;
-    return waits == NULL || (has && cw_time_before(own.since, waits->queued));
+    return waits == NULL || (has && !NODE_MUTANT(OWN_STARVES) && cw_time_before(own.since, waits->queued));
 }
 
 uint32_t place_peek(struct node *n, struct place *pl, cw_link link)

@@ -60,7 +60,7 @@ PARTS = {
             Case((5, 6), HARM, True),  # and without 5's rule it is what keeps data off links that never were.
         )),
     "others": Part("runtime/core/mutant.h", 10, unit="mutants_place",
-                   special=(Case((6,), UNIT, True), Case((7,), UNIT, True))),
+                   special=tuple(Case((number,), UNIT, True) for number in (6, 7, 8))),
     "transport": Part("services/transport/mutant.h", 30, unit="mutants_background", known={10: 11, 13: 8},
                       special=(Case((16,), UNIT, True), Case((17,), UNIT, True))),
     # World 75 stops at the simulator's invariant 4, which is the core's, whatever the cache does.

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libmnl/libmnl.h>
+#include <limits.h>
 #include <linux/ethtool.h>
 #include <linux/if_addr.h>
 #include <linux/if_tun.h>
@@ -443,6 +444,15 @@ static bool is_tun(const char *name, bool ethernet)
     return asked && strcmp(driver.driver, "tun") == 0 && strcmp(driver.bus_info, ethernet ? "tap" : "tun") == 0;
 }
 
+/* May devices be changed here? Asks for a change of one that there is not, which the kernel refuses in any case. */
+static bool may_change(void)
+{
+    char bytes[BYTES];
+    struct nlmsghdr *m = change_link(bytes, INT_MAX, 0);
+    m->nlmsg_type = RTM_SETLINK;
+    return ask(m) != -EPERM;
+}
+
 static int check_here(const struct tun_wish *wish, enum tun_fault *fault, char why[static TUN_DEVICE_WHY])
 {
     int rc;
@@ -457,6 +467,12 @@ static int check_here(const struct tun_wish *wish, enum tun_fault *fault, char w
     }
     if (fd >= 0) {
         close(fd);
+    }
+    if (rc == 0 && why[0] == '\0' && geteuid() == 0 && !may_change()) {
+        (void)refuse(why, 0,
+                     "device %s: whoever asks is root without CAP_NET_ADMIN, and a daemon that is started so cannot "
+                     "make it: in a container, add that right (--cap-add NET_ADMIN)",
+                     wish->name);
     }
     return rc;
 }

@@ -56,7 +56,8 @@ CW_MUST_CHECK int tun_device_open(struct tun_device *out, const struct tun_wish 
 
 /*
  * Would tun_device_open() succeed? Makes nothing and needs no right; the device may be there, of a daemon that runs.
- * -errno and warnings as above; -EACCES: whoever asks may not open /dev/net/tun, which says nothing of the daemon.
+ * -errno and warnings as above; -EACCES: whoever asks may not open /dev/net/tun, which says nothing of the daemon. That
+ * CAP_NET_ADMIN is missing is a warning, when it is root who asks.
  */
 CW_MUST_CHECK int tun_device_check(const struct tun_wish *wish, enum tun_fault *fault, char why[static TUN_DEVICE_WHY]);
 

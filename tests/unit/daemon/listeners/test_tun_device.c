@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* unshare */
 #include "daemon/listeners/tun_device.h"
 
 #include "base/bytes.h"
@@ -11,13 +12,18 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/if_tun.h>
 #include <net/if.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { MTU = 4000, WAIT_MS = 2000 };
@@ -247,6 +253,81 @@ START_TEST(congestion_control)
 }
 END_TEST
 
+/* What TCP sends first asks for ECN, on the network's routes alone: the machine's setting is to answer only. */
+START_TEST(ecn_by_the_route)
+{
+    static uint8_t bytes[9000];
+    netns_enter();
+    int device = open_device("cw0"), s = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    ck_assert_msg(device >= 0, "%s", why);
+    const struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(9), .sin_addr = {htonl(0x0a4f0001)}};
+    ck_assert_int_eq(connect(s, (const struct sockaddr *)&to, sizeof to), -1);
+    (void)read_ip4(device, bytes, sizeof bytes);
+    const uint8_t *tcp = bytes + TUNNEL_VNET_BYTES + 20;
+    ck_assert_uint_eq(tcp[13] & 0x02, 0x02); /* SYN */
+    ck_assert_uint_eq(tcp[13] & 0xc0, 0xc0); /* ECE and CWR: RFC 3168, 6.1.1 */
+    close(s);
+    close(device);
+}
+END_TEST
+
+/* ---- Rights ------------------------------------------------------------------------------------------------------ */
+
+/* The process loses a right that it has. */
+static void lose(unsigned right)
+{
+    struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct sets[2];
+    ck_assert_int_eq(syscall(SYS_capget, &head, sets), 0);
+    sets[right / 32].effective &= ~(1U << right % 32);
+    ck_assert_int_eq(syscall(SYS_capset, &head, sets), 0);
+}
+
+/* Whose kernel gives no device to programs without CAP_NET_ADMIN is told so, and root in advance. */
+START_TEST(without_the_right)
+{
+    struct tunnel_place p = place();
+    const struct tun_wish wish = {.name = "cw0", .place = &p};
+    netns_enter();
+    lose(CAP_NET_ADMIN);
+    ck_assert_int_eq(open_device("cw0"), -EPERM);
+    ck_assert_msg(strstr(why, "it takes CAP_NET_ADMIN: start the daemon as root") != NULL, "%s", why);
+    ck_assert_int_eq(tun_device_check(&wish, &fault, why), 0);
+    ck_assert_msg(strstr(why, "root without CAP_NET_ADMIN") != NULL, "%s", why);
+}
+END_TEST
+
+/* Hides the devices behind an empty folder, for this process. False: no file system may be mounted here. */
+static bool hide_devices(void)
+{
+    return unshare(CLONE_NEWNS) == 0 && mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+           mount("none", "/dev/net", "tmpfs", 0, "mode=0755") == 0;
+}
+
+/* No module, or a file that is not for everybody. */
+START_TEST(file_that_cannot_be_opened)
+{
+    struct tunnel_place p = place();
+    const struct tun_wish wish = {.name = "cw0", .place = &p};
+    netns_enter();
+    if (!hide_devices()) {
+        puts("no file system may be mounted here: not tried");
+        return;
+    }
+    ck_assert_int_eq(open_device("cw0"), -ENOENT);
+    ck_assert_msg(strstr(why, "modprobe tun") != NULL && strstr(why, "tunnel.conf") != NULL, "%s", why);
+    ck_assert_int_eq(tun_device_check(&wish, &fault, why), -ENOENT);
+    int fd = open("/dev/net/tun", O_WRONLY | O_CREAT | O_EXCL, 0066);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(fchmod(fd, 0066), 0);
+    close(fd);
+    lose(CAP_DAC_OVERRIDE);
+    ck_assert_int_eq(open_device("cw0"), -EACCES);
+    ck_assert_msg(strstr(why, "its mode is 0066") != NULL && strstr(why, "chmod 0666") != NULL, "%s", why);
+    ck_assert_int_eq(tun_device_check(&wish, &fault, why), -EACCES);
+}
+END_TEST
+
 START_TEST(checked_in_advance)
 {
     struct tunnel_place p = place();
@@ -297,9 +378,10 @@ START_TEST(routes_outside)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(routes_outside),     SUITE_TEST(packets_go_both_ways), SUITE_TEST(routes),
-    SUITE_TEST(ethernet),           SUITE_TEST(what_cannot_be_had),   SUITE_TEST(routes_of_others),
-    SUITE_TEST(congestion_control), SUITE_TEST(checked_in_advance)};
+    SUITE_TEST(routes_outside),     SUITE_TEST(packets_go_both_ways),      SUITE_TEST(routes),
+    SUITE_TEST(ethernet),           SUITE_TEST(what_cannot_be_had),        SUITE_TEST(routes_of_others),
+    SUITE_TEST(congestion_control), SUITE_TEST(ecn_by_the_route),          SUITE_TEST(without_the_right),
+    SUITE_TEST(checked_in_advance), SUITE_TEST(file_that_cannot_be_opened)};
 
 int main(void)
 {

@@ -96,6 +96,12 @@ static const char *put_share(const struct message *as, char out[static SHARE])
     return out;
 }
 
+static const char *options_of(const struct message *m)
+{
+    const char *options = finding_text(m, "options");
+    return options[0] != '\0' ? options : "none";
+}
+
 static void tell_share(const char *server, const struct message *own, const struct message *as, size_t most,
                        size_t servers, char text[static TEXT], char action[static TEXT])
 {
@@ -134,11 +140,18 @@ static void tell(struct rows *rows, const char *server, const struct message *ow
         snprintf(action, sizeof action, "on %s: cwctl services reload %s", server, file);
     } else if (same(own, as, "options")) {
         tell_share(server, own, as, most, servers, text, action);
+    } else if (file[0] == '\0') {
+        snprintf(text, sizeof text,
+                 "network %s of %s (%.200s) is not that of %zu of %zu servers (%.200s): their programs cannot speak "
+                 "with one another",
+                 service, server, options_of(own), most, servers, options_of(as));
+        snprintf(action, sizeof action,
+                 "on %s: write the same options into network %s { } of cubewayd.conf, then: systemctl restart cubewayd",
+                 server, service);
     } else {
         snprintf(text, sizeof text,
                  "service %s on %s runs with other options (%.200s) than on %zu of %zu servers (%.200s)", service,
-                 server, finding_text(own, "options")[0] != '\0' ? finding_text(own, "options") : "none", most, servers,
-                 finding_text(as, "options")[0] != '\0' ? finding_text(as, "options") : "none");
+                 server, options_of(own), most, servers, options_of(as));
         snprintf(action, sizeof action, "on %s: cwctl services unload %s; the doctor then says how to load it", server,
                  service);
     }
@@ -177,7 +190,8 @@ void diagnose_services(struct rows *rows)
         for (size_t k = 0; as != NULL && k < count; k++) {
             const char *server = finding_text(rows->row[k], "server");
             const struct message *own = is_part(rows->row[k], "about") ? module_of(rows, count, server, service) : as;
-            if (own == NULL || !is_alike(own, as)) {
+            /* An IP network, which is built in, may leave servers out. */
+            if (own == NULL ? finding_text(as, "file")[0] != '\0' : !is_alike(own, as)) {
                 tell(rows, server, own, as, most, servers);
             }
         }

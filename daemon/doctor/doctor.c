@@ -489,13 +489,43 @@ static void look_at_link(struct doctor *d, cw_link link)
     }
 }
 
-/* The services that came from files: who asks several servers looks for one that lacks what the others run. */
-static void tell_services(const struct host *h, const struct rows_reader *out, const char *self)
+/* Writes those options of an IP network that all its servers must have alike, as host_service_options(). */
+static const char *network_options(struct host *h, const char *network, char out[static DOCTOR_TEXT])
+{
+    static const char *const names[] = {"subnet", "subnet6", "servers", "gateway_servers", "gateway_for", "spread"};
+    size_t used = 0;
+    out[0] = '\0';
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = host_option(h, network, names[i]);
+        if (value != NULL && used < DOCTOR_TEXT) {
+            used += (size_t)snprintf(out + used, DOCTOR_TEXT - used, "%s%s=%s", used > 0 ? " " : "", names[i], value);
+        }
+    }
+    return out;
+}
+
+static bool is_network(const struct host *h, const char *service)
+{
+    for (unsigned i = 0; i < h->config.service_count; i++) {
+        const struct config_service *s = &h->config.service[i];
+        if (s->network && strcmp(s->name, service) == 0) {
+            return true;
+        }
+    }
+    return strcmp(service, "ip") == 0;
+}
+
+/*
+ * The services that came from files, and IP networks: who asks several servers looks for one that lacks what the others
+ * run, or runs it in another way.
+ */
+static void tell_services(struct host *h, const struct rows_reader *out, const char *self)
 {
     for (unsigned i = 0; i < host_service_count(h); i++) {
         const struct host_service *service = host_service_at(h, i);
         char options[DOCTOR_TEXT];
-        if (service->file[0] == '\0') {
+        const bool built_in = service->file[0] == '\0';
+        if (built_in && !is_network(h, service->table->name)) {
             continue;
         }
         out->text(out->context, "server", self);
@@ -503,7 +533,9 @@ static void tell_services(const struct host *h, const struct rows_reader *out, c
         out->text(out->context, "service", service->table->name);
         out->text(out->context, "build", service->build);
         out->text(out->context, "file", service->file);
-        out->text(out->context, "options", host_service_options(service, options, sizeof options));
+        out->text(out->context, "options",
+                  built_in ? network_options(h, service->table->name, options)
+                           : host_service_options(service, options, sizeof options));
         out->integer(out->context, "weight", service->policy.weight);
         out->text(out->context, "class", service->policy.background ? "background" : "");
         out->row(out->context);

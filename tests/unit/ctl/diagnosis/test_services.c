@@ -53,6 +53,33 @@ static void expect(const char *text, const char *action)
     rows_clear(&rows);
 }
 
+/* What runs is the network that is built in, and no service from a file. */
+static void make_networks(void)
+{
+    for (size_t i = 0; i < rows.count; i++) {
+        if (message_has(rows.row[i], "file")) {
+            message_text(rows.row[i], "service", "ip");
+            message_text(rows.row[i], "file", "");
+        }
+    }
+}
+
+/* Networks are built in, so nobody loads them, and a server may have none; with other subnets it is apart. */
+START_TEST(a_network_apart)
+{
+    begin("", "");
+    make_networks();
+    diagnose(&rows);
+    ck_assert_uint_eq(rows.count, 0);
+    begin("", "");
+    runs("3,0,0", "", "subnet=10.80.0.0/12");
+    make_networks();
+    expect("network ip of 3,0,0 (subnet=10.80.0.0/12) is not that of 3 of 4 servers (none): their programs cannot "
+           "speak with one another",
+           "on 3,0,0: write the same options into network ip { } of cubewayd.conf, then: systemctl restart cubewayd");
+}
+END_TEST
+
 START_TEST(one_that_lacks_it)
 {
     begin("aa", "");
@@ -118,9 +145,7 @@ START_TEST(all_alike_or_few)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(one_that_lacks_it),
-    SUITE_TEST(one_that_differs),
-    SUITE_TEST(one_with_another_share),
-    SUITE_TEST(all_alike_or_few),
+    SUITE_TEST(one_that_lacks_it),      SUITE_TEST(a_network_apart),  SUITE_TEST(one_that_differs),
+    SUITE_TEST(one_with_another_share), SUITE_TEST(all_alike_or_few),
 };
 SUITE_MAIN("diagnosis_services", tests)

@@ -100,6 +100,35 @@ START_TEST(damage_and_lies)
 }
 END_TEST
 
+/* A server with other subnets is named in the log, with the option that makes both alike, once a minute. */
+START_TEST(other_subnets_are_told)
+{
+    struct piece_head head;
+    town_open(NULL);
+    char *logged = town[1].s->logged;
+    for (unsigned i = 0; i < 3; i++) {
+        cut_one(6, 20000);
+        struct town_piece bad = piece[0];
+        uint8_t *packet = bad.bytes + TUNNEL_HEAD_BYTES;
+        ck_assert_int_eq(piece_decode(bad.bytes, bad.length, 0, 1, &head), 0);
+        packet[13] = i == 0 ? 65 : 80; /* 10.65.0.1 is in the subnet, 10.80.0.1 is not */
+        ip_set_length(packet, 4 * (size_t)(packet[0] & 15), bad.length - TUNNEL_HEAD_BYTES);
+        piece_encode(&head, 0, 1, bad.bytes, bad.length);
+        logged[0] = '\0';
+        town_bring(0, 1, &bad, false);
+        ck_assert_uint_eq(town_count(1, "drop-source"), i + 1);
+        if (i == 1) {
+            ck_assert_str_eq(logged,
+                             "server 0,0,0 sends from 10.80.0.1, which is in no subnet of this network, where we have "
+                             "10.64.1.1: write the same option subnet on all servers");
+        } else {
+            ck_assert_str_eq(logged, "");
+        }
+    }
+    town_close();
+}
+END_TEST
+
 START_TEST(marks_are_told)
 {
     town_open(NULL);
@@ -158,6 +187,7 @@ START_TEST(marks_on_deaf_packets)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(whole_again), SUITE_TEST(one_path), SUITE_TEST(damage_and_lies),
-                                          SUITE_TEST(marks_are_told), SUITE_TEST(marks_on_deaf_packets)};
+static const struct suite_test tests[] = {SUITE_TEST(whole_again),     SUITE_TEST(one_path),
+                                          SUITE_TEST(damage_and_lies), SUITE_TEST(other_subnets_are_told),
+                                          SUITE_TEST(marks_are_told),  SUITE_TEST(marks_on_deaf_packets)};
 SUITE_MAIN("come", tests)

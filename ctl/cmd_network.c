@@ -223,15 +223,16 @@ int run_tunnel_cni(struct call *call)
 static void write_networkd(const struct call *call, const struct rows *state, const char *device, FILE *out)
 {
     const char *four = field(state, "ipv4"), *six = field(state, "ipv6");
+    bool tap = strcmp(field(state, "ethernet"), "yes") == 0;
     (void)call;
     fprintf(out,
             "# /etc/systemd/network/30-%s.netdev\n"
             "[NetDev]\n"
             "Name=%s\n"
-            "Kind=tun\n"
+            "Kind=%s\n"
             "MTUBytes=%" PRId64 "\n"
             "\n"
-            "[Tun]\n"
+            "[%s]\n"
             "User=cubeway\n"
             "VNetHeader=yes\n"
             "\n"
@@ -248,7 +249,8 @@ static void write_networkd(const struct call *call, const struct rows *state, co
             "Address=%s/32\n"
             "Address=%s/128\n"
             "\n",
-            device, device, message_get_integer(state->row[0], "mtu", 0), device, device, four, six);
+            device, device, tap ? "tap" : "tun", message_get_integer(state->row[0], "mtu", 0), tap ? "Tap" : "Tun",
+            device, device, four, six);
     fprintf(out, "[Route]\nDestination=%s\nScope=link\nPreferredSource=%s\n\n", field(state, "subnet"), four);
     fprintf(out, "[Route]\nDestination=%s\nPreferredSource=%s\n", field(state, "subnet6"), six);
 }

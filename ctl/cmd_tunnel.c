@@ -16,6 +16,7 @@
 
 enum {
     NAME = 96,
+    GRANT = 200,
     RIGHTS = 07777,
     RIGHTS_NEW = 0644, /* all programs of a machine read such a file */
 };
@@ -167,6 +168,44 @@ int run_tunnel_flows(struct call *call)
 
 /* ---- explain ----------------------------------------------------------------------------------------------------- */
 
+/*
+ * Asks the service jobs what `cwctl job explain` would: may packets go there, and by which entry of the signed record?
+ * Adds allowed and grant to the row, or why nobody can tell.
+ */
+static void ask_grant(const struct call *call, struct message *row)
+{
+    char from[32], to[48], why[CLIENT_WHY], text[GRANT];
+    struct rows said = {NULL, 0, 0};
+    if (sscanf(message_get_text(row, "ask", ""), "cwctl job explain %31s %47s", from, to) != 2) {
+        return;
+    }
+    struct request_draft *r = request_draft_open("service", call->server);
+    request_draft_word(r, "jobs");
+    request_draft_word(r, "explain");
+    request_draft_word(r, from);
+    request_draft_word(r, to);
+    int rc = client_ask(call->client, r, call_patience(call), rows_add, &said, why);
+    request_draft_close(r);
+    if (rc < 0 || said.count == 0) {
+        snprintf(text, sizeof text, "cannot be told: %.150s", rc < 0 ? why : "the service jobs says nothing");
+        message_text(row, "grant", text);
+        rows_clear(&said);
+        return;
+    }
+    rows_type(&said, "allowed", "");
+    bool allowed = message_get_flag(said.row[0], "allowed");
+    const char *entry = message_get_text(said.row[0], "entry", "");
+    const char *because = message_get_text(said.row[0], "because", "");
+    message_flag(row, "allowed", allowed);
+    if (allowed) { /* without an entry: no operator has signed a record of this job, and it has that of its service */
+        snprintf(text, sizeof text, "%.150s", entry[0] != '\0' ? entry : "built in: the network may send to itself");
+    } else {
+        snprintf(text, sizeof text, "none: %.150s", because);
+    }
+    message_text(row, "grant", text);
+    rows_clear(&said);
+}
+
 int run_tunnel_explain(struct call *call)
 {
     static const struct table_column columns[] = {
@@ -179,22 +218,27 @@ int run_tunnel_explain(struct call *call)
         {"longer_links", "longer paths by links", TABLE_TEXT},
         {"hops", "hops", TABLE_COUNT},
         {"hole_wait_ns", "waits for a missing piece", TABLE_SPAN},
-        {"grant", "may it be sent to? ask", TABLE_TEXT},
+        {"allowed", "may be sent to", TABLE_FLAG},
+        {"grant", "by which grant", TABLE_TEXT},
+        {"ask", "says more", TABLE_TEXT},
         {NULL, NULL, TABLE_TEXT},
     };
     struct rows rows = {NULL, 0, 0};
     int code = tunnel_ask(call, "explain", call->arguments->word[2], &rows);
+    bool there = code == EXIT_FINE && rows.count > 0;
+    bool reachable = there && strcmp(message_get_text(rows.row[0], "reachable", ""), "yes") == 0, refused = false;
     rows_type(&rows, "", "links");
-    bool reachable = rows.count > 0 && strcmp(message_get_text(rows.row[0], "reachable", ""), "yes") == 0;
-    if (code == EXIT_FINE && rows.count > 0) {
+    if (there) {
         message_flag(rows.row[0], "reachable", reachable);
+        ask_grant(call, rows.row[0]);
+        refused = message_has(rows.row[0], "allowed") && !message_get_flag(rows.row[0], "allowed");
     }
-    if (code == EXIT_FINE && call->arguments->json) {
+    if (there && call->arguments->json) {
         print_json(call, &rows);
-    } else if (code == EXIT_FINE && rows.count > 0) {
+    } else if (there) {
         table_print_record(rows.row[0], columns, call->style, call->out);
     }
-    code = code == EXIT_FINE && !reachable ? EXIT_NO : code;
+    code = code == EXIT_FINE && (!reachable || refused) ? EXIT_NO : code;
     rows_clear(&rows);
     return code;
 }

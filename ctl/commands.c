@@ -212,8 +212,9 @@ static const struct command table[] = {
      "that shares its queue (there are 1,024). WAITING: bytes that no link has taken yet. Exit code 1: there are none.",
      "  cwctl tunnel flows --watch\n  cwctl tunnel flows 5", "network", 0, 1, NULL, NULL, NULL, run_tunnel_flows},
     {"tunnel explain", "ADDRESS", "which server has an IP address, and by which way it is reached",
-     "Of an address outside, a gateway that is nearest. Also how long a missing piece from there is waited for. Exit "
-     "code 1: the server cannot be reached.",
+     "Of an address outside, a gateway that is nearest. Also how long a missing piece from there is waited for, and by "
+     "which grant of the network's job packets may go there; none, with the reason, where they may not. Exit code 1: "
+     "the server cannot be reached, or may not be sent to.",
      "  cwctl tunnel explain 10.64.11.1", "network", 1, 1, NULL, NULL, NULL, run_tunnel_explain},
     {"tunnel nat", "", "the rules by which a gateway's kernel masks the network's addresses",
      "nftables rules (masquerading for what leaves by the device, and the MSS of connections set to what their way "

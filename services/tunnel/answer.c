@@ -199,7 +199,7 @@ static void tell_links(cw_request *r, const char *name, cw_links links)
 static int command_explain(const struct tunnel *t, cw_request *r, const char *word)
 {
     struct ip_address a;
-    char text[ADDRESS_TEXT_BYTES], grant[64];
+    char text[ADDRESS_TEXT_BYTES], ask[64];
     if (address_read(word, &a) < 0) {
         return refuse_request(r, "'%.80s' is no IP address: write one such as 10.64.11.1", word);
     }
@@ -232,9 +232,10 @@ static int command_explain(const struct tunnel *t, cw_request *r, const char *wo
     }
     cw_request_int(r, "hops", cw_distance(t->s, cw_self(t->s), c));
     cw_request_int(r, "hole_wait_ns", t->attached ? strands_wait(&t->strands, server).ns : 0);
-    snprintf(grant, sizeof grant, "cwctl job explain %u:%u %u:%u:%d", cw_job_of(t->s), t->self, cw_job_of(t->s), server,
+    /* Which grant lets packets go there the NMU knows, and the service jobs tells. */
+    snprintf(ask, sizeof ask, "cwctl job explain %u:%u %u:%u:%d", cw_job_of(t->s), t->self, cw_job_of(t->s), server,
              TUNNEL_PORT);
-    cw_request_text(r, "grant", grant);
+    cw_request_text(r, "ask", ask);
     return 0;
 }
 

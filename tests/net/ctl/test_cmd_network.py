@@ -14,6 +14,7 @@ class Network(ctl_kit.InNamespace):
     config = ctl_kit.InNamespace.config + """cluster = 7
 network ip { gateway { servers = 0; device = up0 } }
 network blue { job = 5003; subnet = 10.80.0.0/12; mtu = 1500 }
+network red { job = 5004; subnet = 10.96.0.0/12; ethernet = yes }
 """
 
     def test_nat(self):
@@ -44,8 +45,21 @@ network blue { job = 5003; subnet = 10.80.0.0/12; mtu = 1500 }
         units = self.cwctl("tunnel networkd --network blue")
         self.assertEqual(re.findall(r"^# (/\S+)", units, re.M),
                          ["/etc/systemd/network/30-cw-blue.netdev", "/etc/systemd/network/30-cw-blue.network"])
-        for line in "Kind=tun", "VNetHeader=yes", "MTUBytes=1500", "Address=10.80.0.1/32", "Destination=10.80.0.0/12":
+        for line in ("Kind=tun", "[Tun]", "VNetHeader=yes", "MTUBytes=1500", "Address=10.80.0.1/32",
+                     "Destination=10.80.0.0/12"):
             self.assertIn(line + "\n", units)
+        # The daemon takes a tap for no tun, and a tun for no tap.
+        units = self.cwctl("tunnel networkd --network red")
+        for line in "Name=cw-red", "Kind=tap", "[Tap]", "VNetHeader=yes", "Address=10.96.0.1/32":
+            self.assertIn(line + "\n", units)
+
+    def test_explain_says_which_grant(self):
+        # Nobody has made a job 5003, so no grant lets its packets out.
+        [said] = self.rows("tunnel explain 10.80.0.1 --network blue", code=1)
+        self.assertEqual((said["reachable"], said["allowed"]), (True, False))
+        self.assertRegex(said["grant"], "^none: ")
+        self.assertEqual(said["ask"], "cwctl job explain 5003:0 5003:0:0")
+        self.assertIn(said["grant"] + "\n", self.cwctl("tunnel explain 10.80.0.1 --network blue", code=1))
 
     def test_status(self):
         [said] = self.rows("tunnel status")

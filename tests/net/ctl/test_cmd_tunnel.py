@@ -36,6 +36,8 @@ class Tunnel(ctl_kit.InNamespace):
         self.refused("tunnel flows 0", "from 1 to 1024", code=2)
         [said] = self.rows("tunnel explain 10.64.0.77")
         self.assertEqual((said["server"], said["reachable"], said["hops"]), ("0,0,0", True, 0))
+        self.assertEqual((said["allowed"], said["ask"]), (True, "cwctl job explain 9:0 9:0:0"))
+        self.assertEqual(said["grant"], "built in: the network may send to itself")
         self.refused("tunnel explain 10.64.1.1", "no server has it", code=2)
         self.refused("tunnel explain 8.8.8.8", "in no subnet of this network", code=2)
         self.refused("tunnel explain far", "is no IP address", code=2)

@@ -87,6 +87,11 @@ class Networks(lab_kit.Case):
         said = lab_kit.ask("ctl", "0,0,0", "tunnel", "explain", "10.80.3.1", "--network", "blue")
         self.assertEqual(said["server"], "1,1,0")
         self.assertIn("10.96.3.1 1-1-0.red s3.red\n", run("ctl", "0,0,0", "hosts", "--network", "red").stdout)
+        # A server with another subnet than the rest is found by whoever asks all of them.
+        self.again_with("1,1,0", "10.80.0.0/12", "10.112.0.0/12")
+        self.wait_all(4)
+        said = run("ctl", "0,0,0", "doctor", "--all", code=1).stdout
+        self.assertRegex(said, r"network blue of 1,1,0 \(subnet=10.112.0.0/12.*\) is not that of 3 of 4 servers")
 
     def test_grants(self):
         """Without a grant a program is told that it is prohibited; a grant by server opens the way there."""
@@ -97,7 +102,11 @@ class Networks(lab_kit.Case):
         # Everybody may send to servers 0 and 1: requests and answers between those go through.
         run("ctl", "0,0,0", "job", "grant", "blue", "blue:0-1")
         self.ping("10.80.1.1")
+        said = lab_kit.ask("ctl", "0,0,0", "tunnel", "explain", "10.80.1.1", "--network", "blue")
+        self.assertRegex(said["grant"], "^grant 1 of 1: ")
         self.assertIn("Packet filtered", self.ping("10.80.2.1", code=1))
+        said = lab_kit.ask("ctl", "0,0,0", "tunnel", "explain", "10.80.2.1", "--network", "blue", code=1)
+        self.assertRegex(said["grant"], "^none: ")
         run("ctl", "0,0,0", "job", "revoke", "blue", "blue")
         self.assertIn("Packet filtered", self.ping("10.80.1.1", code=1))
 

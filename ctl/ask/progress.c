@@ -294,9 +294,11 @@ static void print_contested(struct message *const *row, size_t count, FILE *out)
     }
     free(contested);
     fprintf(out,
-            "  %s sent another file of this name at the same time, and on %s that one may have replaced this one; ",
-            message_get_text(row[0], "contested_by", "?"), servers > 0 ? names : "some servers");
-    fprintf(out, "send the right one again\n");
+            "  %s sent another file of this name at the same time%s; on %s now stands whichever was whole last there, "
+            "which may be another one on each: send the right one again\n",
+            message_get_text(row[0], "contested_by", "?"),
+            message_has(row[0], "contested_here") ? ", by another command than this one" : "",
+            servers > 0 ? names : "some servers");
 }
 
 void progress_end(struct message *const *row, size_t count, FILE *out)

@@ -154,6 +154,9 @@ static void report_common(struct file_send *send, cw_request *r, const struct su
             contested += is_contested(&send->goal[i]);
         }
         tell_server_id(send->files->s, r, "contested_by", send->rival);
+        if (send->rival == cw_server_id(send->files->s, cw_self(send->files->s))) {
+            cw_request_int(r, "contested_here", 1);
+        }
         cw_request_int(r, "contested", contested);
     }
 }

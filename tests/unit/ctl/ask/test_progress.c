@@ -156,16 +156,19 @@ START_TEST(reasons)
         "image, 20.0 MB: 2 of 3 servers have it after 3.10 s, the slowest at 51.0 Mbit/s; 31.0 MB sent\n"
         "  sent again: 9.50 MB that 2,0,2 and 1,0,0 had missed; 900 kB that were lost on cables; 600 kB by a second "
         "way, while one was mended\n"
-        "  0,0,1 sent another file of this name at the same time, and on some servers that one may have replaced this "
-        "one; send the right one again\n"
+        "  0,0,1 sent another file of this name at the same time; on some servers now stands whichever was whole last "
+        "there, which may be another one on each: send the right one again\n"
         "  1,1,0 has not: its disk is full\n");
     static const char *const both[] = {"\"server\":\"1,0,0\",\"state\":\"complete\",\"contested_by\":\"0,0,1\"",
                                        "\"server\":\"1,1,0\",\"state\":\"complete\"",
                                        "\"server\":\"2,0,2\",\"state\":\"complete\",\"contested_by\":\"0,0,1\"", NULL};
     const char *text = end(SUM "\"members\":3,\"complete\":3,\"contested\":2,\"contested_by\":\"0,0,1\"", both);
     ck_assert_msg(strstr(text, "image, 20.0 MB: 3 of 3 servers got it after") == text, "%s", text);
-    ck_assert_ptr_nonnull(strstr(text, "\n  0,0,1 sent another file of this name at the same time, and on 1,0,0 and "
-                                       "2,0,2 that one may have replaced this one; send the right one again\n"));
+    ck_assert_ptr_nonnull(strstr(text, "\n  0,0,1 sent another file of this name at the same time; on 1,0,0 and 2,0,2 "
+                                       "now stands whichever was whole last there, "));
+    text = end(SUM "\"members\":3,\"complete\":3,\"contested_by\":\"0,0,1\",\"contested_here\":1", both);
+    ck_assert_ptr_nonnull(strstr(text, "\n  0,0,1 sent another file of this name at the same time, by another command "
+                                       "than this one; on 1,0,0 and 2,0,2 now stands "));
     static const char *const many[] = {"\"server\":\"a\",\"missed_bytes\":1",
                                        "\"server\":\"b\",\"missed_bytes\":2",
                                        "\"server\":\"c\",\"missed_bytes\":3",

@@ -3,8 +3,11 @@
 #include "lab_place.h"
 #include "testbed/cwlab/names.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct lab lab_of(uint16_t x, uint16_t y, uint16_t z)
@@ -92,6 +95,33 @@ START_TEST(lent)
 }
 END_TEST
 
+/* In a chroot nothing can be put over a file for one process alone: but its own file may have the names. */
+START_TEST(in_a_chroot)
+{
+    struct lab lab = lab_of(2, 1, 1);
+    const char *folder = place_make();
+    pid_t child = fork();
+    if (child == 0) { /* who is in a chroot cannot clear up */
+        bool root = geteuid() == 0 || unshare(CLONE_NEWUSER) == 0;
+        if (!root || chroot(folder) < 0 || chdir("/") < 0) {
+            _exit(0);
+        }
+        strcpy(lab.folder, "/lab");
+        if (mkdir("/lab", 0700) < 0 || mkdir("/etc", 0700) < 0 || names_lend(&lab) != -EINVAL) {
+            _exit(1);
+        }
+        FILE *out = fopen("/etc/hosts", "w");
+        names_write(&lab, out);
+        fclose(out);
+        _exit(names_lend(&lab) == 0 ? 0 : 2);
+    }
+    int status = -1;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    place_remove(folder);
+}
+END_TEST
+
 START_TEST(each_network_has_a_domain)
 {
     char *text = NULL;
@@ -110,5 +140,5 @@ START_TEST(each_network_has_a_domain)
 END_TEST
 
 static const struct suite_test tests[] = {SUITE_TEST(each_network_has_a_domain), SUITE_TEST(every_server_has_names),
-                                          SUITE_TEST(lent)};
+                                          SUITE_TEST(lent), SUITE_TEST(in_a_chroot)};
 SUITE_MAIN("names", tests)

@@ -97,7 +97,8 @@ text() {
 }
 
 if [ ! -x "$build/bin/cwlab" ] || [ -z "${BUILD:-}" ]; then
-    say "Building" "cmake, preset release, the programs only: a minute or two"
+    say "Building" "cmake, preset release, the programs only: five minutes of processor time, less on several," \
+        "much longer on a machine that is busy"
     (cd "$top" && cmake --preset release >/dev/null && cmake --build --preset release --target cubewayd cwctl cwlab) \
         >"$temporary/log" 2>&1 || {
         cat "$temporary/log"

@@ -102,7 +102,7 @@ if [ $install = yes ] && command -v apt-get >/dev/null; then
     fi
 fi
 if [ ! -x "$build/bin/cwlab" ] || [ -z "${BUILD:-}" ]; then
-    say "Building" "cmake, preset release, the programs only: five minutes of processor time, less on several," \
+    say "Building" "cmake, preset release, the programs only: five minutes on one processor, less on several," \
         "much longer on a machine that is busy"
     build_all
 fi

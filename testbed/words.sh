@@ -97,7 +97,7 @@ text() {
 }
 
 if [ ! -x "$build/bin/cwlab" ] || [ -z "${BUILD:-}" ]; then
-    say "Building" "cmake, preset release, the programs only: five minutes of processor time, less on several," \
+    say "Building" "cmake, preset release, the programs only: five minutes on one processor, less on several," \
         "much longer on a machine that is busy"
     (cd "$top" && cmake --preset release >/dev/null && cmake --build --preset release --target cubewayd cwctl cwlab) \
         >"$temporary/log" 2>&1 || {

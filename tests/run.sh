@@ -7,7 +7,7 @@ set -u
 usage()
 {
     cat <<'TEXT'
-usage: tests/run.sh [--quick] [--since COMMIT] | [--soak] | [--help]
+usage: tests/run.sh [--quick] [--since COMMIT] | [--soak] | [--sanitizers] | [--help]
 
   (no option)     everything: release, address and undefined sanitizers by clang, thread sanitizer, libFuzzer; less
                   than 25 minutes on two processors
@@ -17,6 +17,8 @@ usage: tests/run.sh [--quick] [--since COMMIT] | [--soak] | [--help]
                   it is committed or not (tests/since.py); with --quick, of the quick ones
   --soak          everything and clang's release build, in the long forms: CUBEWAY_SOAK=1 for all tests, and every fuzz
                   target for CUBEWAY_FUZZ_SECONDS (60) seconds
+  --sanitizers    builds what a full run needs beside the release build, and tests nothing; a full run does so itself,
+                  at the lowest priority, while the release's tests run
   --help          this text
 
 Installs the Debian packages it needs when it can (root, or sudo without a password): tests/packages.txt.
@@ -30,8 +32,8 @@ mode=full since=
 misuse() { printf 'run.sh: %s\n' "$1" >&2; usage >&2; exit 2; }
 while [ $# -gt 0 ]; do
     case $1 in
-    --quick | --soak)
-        [ "$mode" = full ] || misuse "one of --quick and --soak, not both"
+    --quick | --soak | --sanitizers)
+        [ "$mode" = full ] || misuse "one of --quick, --soak and --sanitizers"
         mode=${1#--}
         ;;
     --since)
@@ -44,7 +46,7 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
-[ -z "$since" ] || [ "$mode" != soak ] || misuse "one of --since and --soak, not both"
+case ${since:+$mode} in soak | sanitizers) misuse "one of --since and --$mode, not both" ;; esac
 
 # The tree is where this file is, not where a link to it is; CDPATH must not lead elsewhere.
 unset CDPATH
@@ -61,7 +63,7 @@ fi
 jobs=$(nproc 2>/dev/null || echo 2)
 logs=$top/build/run
 mkdir -p "$logs" || exit 1
-rm -f "$logs"/*
+[ "$mode" = sanitizers ] || rm -f "$logs"/*
 
 passed=0 failed=0 skipped=0
 notes=()
@@ -152,12 +154,12 @@ quietly()
     return 1
 }
 
-# build <preset> [<more for the configuration>]; only=<expression>: no more than these targets
-build()
+# make <preset> [<more for the configuration>]; only=<expression>: no more than these targets. Where it fails, the last
+# word of build/run/<preset>.built says at what, else that is "whole".
+make()
 {
-    local preset=$1 fresh=()
+    local preset=$1 fresh=() targets=(all) built=$logs/$1.built
     shift
-    say "$preset: build"
     # A build folder that was made elsewhere (the tree was moved, or copied) is of no use.
     local cache=build-$preset/CMakeCache.txt
     [ "$preset" != release ] || cache=build/CMakeCache.txt
@@ -165,13 +167,57 @@ build()
         fresh=(--fresh)
     fi
     quietly "$preset-configure" cmake --preset "$preset" "${fresh[@]}" -DCUBEWAY_WERROR=ON \
-        -DCUBEWAY_TIMEOUT_FACTOR="$timeout_factor" "$@" || { fail "$preset: the configuration"; return 1; }
-    local targets=(all)
+        -DCUBEWAY_TIMEOUT_FACTOR="$timeout_factor" "$@" || { echo "the configuration" >"$built"; return 1; }
     if [ -n "${only:-}" ]; then
         mapfile -t targets < <(cmake --build --preset "$preset" --target help | sed -nE "s/^($only): phony$/\\1/p")
     fi
     quietly "$preset-build" cmake --build --preset "$preset" -j "$jobs" --target "${targets[@]}" -- --quiet ||
-        { fail "$preset: the build"; return 1; }
+        { echo "the build" >"$built"; return 1; }
+    echo whole >"$built"
+}
+
+# build <preset> [<more for the configuration>]: makes it now
+build()
+{
+    say "$1: build"
+    make "$@" || { fail "$1: $(<"$logs/$1.built")"; return 1; }
+}
+
+# Clang builds the sanitizers' tests: so everything has seen a second compiler, and its warnings. They are debug builds,
+# too: assertions and the slow checks are on.
+make_sanitizers()
+{
+    local compiler=clang made=0
+    command -v clang >/dev/null || compiler=cc
+    make asan -DCMAKE_C_COMPILER="$compiler" || made=1
+    only=threads make tsan || made=1
+    ! command -v clang >/dev/null || only='fuzz_[a-z0-9_]+' make fuzz || made=1
+    return "$made"
+}
+
+# Begins make_sanitizers() in a session of its own, which has what the release's tests leave of the processors: they
+# wait for clocks and daemons much of their time. Where the kernel has autogroups it shares out processors by session
+# first, hence the first line; without the right to any of this it is a build beside the tests.
+begin_sanitizers()
+{
+    # shellcheck disable=SC2016 # The words are for the other shell.
+    setsid -- bash -c '{ echo 19 >/proc/self/autogroup; chrt --idle --pid 0 $$; renice -n 19 $$; } >/dev/null 2>&1
+        exec "$@"' lowest bash "$here" --sanitizers >"$logs/sanitizers.log" 2>&1 </dev/null &
+    builder=$!
+    trap 'kill -- "-$builder" 2>/dev/null' EXIT
+    trap 'exit 130' INT TERM
+}
+
+# built <preset>: waits until begin_sanitizers() has made it, and says what it said if that failed
+built()
+{
+    local answer=$logs/$1.built
+    [ -e "$answer" ] || say "$1: build"
+    while ! [ -e "$answer" ] && kill -0 "$builder" 2>/dev/null; do sleep 0.2; done
+    [ "$(cat "$answer" 2>/dev/null)" != whole ] || return 0
+    tail -n 200 "$logs/sanitizers.log"
+    fail "$1: $(cat "$answer" 2>/dev/null || echo "the build ended before its time")"
+    return 1
 }
 
 # run_tests <preset> <ctest options>: runs them, and adds up
@@ -223,13 +269,14 @@ soak_fuzz()
 
 what=$mode
 [ -z "$since" ] || [ "$mode" = quick ] || what=release
-say "cubeway: $what run${since:+ of what differs from $since}, $jobs at a time"
-install_packages
+[ "$mode" = sanitizers ] || say "cubeway: $what run${since:+ of what differs from $since}, $jobs at a time"
+[ "$mode" = sanitizers ] || install_packages
 if [ -n "$since" ] && ! git rev-parse --verify --quiet --end-of-options "$since^{commit}" >/dev/null 2>&1; then
     echo "run.sh: no such commit: $since" >&2
     exit 2
 fi
 timeout_factor=1
+[ -z "${CUBEWAY_SOAK:-}" ] || timeout_factor=30
 ctest_prefix=()
 if [ "$mode" = soak ]; then
     export CUBEWAY_SOAK=1
@@ -255,23 +302,28 @@ if [ "$mode" = quick ]; then
     finish
 fi
 
-build release && run_tests release
-# Clang builds the sanitizers' tests: so everything has seen a second compiler, and its warnings. They are debug builds,
-# too: assertions and the slow checks are on.
-second=(-DCMAKE_C_COMPILER=clang)
-has clang "asan: the second compiler" || second=(-DCMAKE_C_COMPILER=cc)
-build asan "${second[@]}" && run_tests asan -L '^(unit|fuzz|sim)$'
+if [ "$mode" = sanitizers ]; then
+    make_sanitizers
+    exit
+fi
+
+build release
+release=$?
+begin_sanitizers
+[ "$release" -ne 0 ] || run_tests release
+has clang "asan: the second compiler"
+built asan && run_tests asan -L '^(unit|fuzz|sim)$'
 # The thread sanitizer wants its shadow memory where address randomisation may have put something else.
 if setarch -R true 2>/dev/null; then
     ctest_prefix=(setarch -R)
 fi
-only=threads build tsan && run_tests tsan -L '^threads$'
+built tsan && run_tests tsan -L '^threads$'
 ctest_prefix=()
 # The second compiler's own machine code; what tries every case there is has done so.
 if [ "$mode" = soak ] && has clang "clang: release build and unit tests"; then
     build clang && run_tests clang -L '^unit$' -LE '^slow$'
 fi
 if has clang "fuzz: libFuzzer"; then
-    only='fuzz_[a-z0-9_]+' build fuzz && run_tests fuzz && { [ "$mode" != soak ] || soak_fuzz; }
+    built fuzz && run_tests fuzz && { [ "$mode" != soak ] || soak_fuzz; }
 fi
 finish

@@ -76,7 +76,8 @@ class Play(unittest.TestCase):
         code, _ = self.run_sh("--help")
         self.assertEqual(code, 0)
         self.assertIn("usage:", self.said)
-        for options in (["--fast"], ["quick"], ["--quick", "--soak"], ["--since"], ["--since", "HEAD", "--soak"]):
+        for options in (["--fast"], ["quick"], ["--quick", "--soak"], ["--since"], ["--since", "HEAD", "--soak"],
+                        ["--since", "HEAD", "--sanitizers"]):
             self.assertEqual(self.run_sh(*options)[0], 2)
             self.assertIn("usage:", self.said)
         self.assertFalse(os.path.exists(self.calls))
@@ -116,6 +117,26 @@ class Play(unittest.TestCase):
     def test_all_configurations_add_up(self):
         self.assertEqual(self.run_sh(CASES=PASS + PASS + SKIP), (0, "8 passed, 0 failed, 4 skipped"))
         self.assertIn("skipped release: away: no such tool here", self.said)
+
+    def test_sanitizers_are_built_beside_the_tests(self):
+        self.run_sh()
+        calls = self.called()
+        for preset in ("asan -DCUBEWAY_WERROR=ON", "tsan -DCUBEWAY_WERROR=ON", "fuzz -DCUBEWAY_WERROR=ON"):
+            self.assertEqual(calls.count(f"--preset {preset}"), 1, calls)
+        self.assertIn("-DCMAKE_C_COMPILER=clang", calls)
+        os.remove(self.calls)
+        self.assertEqual(self.run_sh("--sanitizers"), (0, ""))
+        self.assertNotIn("ctest", self.called())
+        self.assertNotIn("release", self.called())
+
+    def test_one_configuration_that_does_not_build(self):
+        self.actor("cmake", 'case "$*" in *"--build --preset tsan -j"*) echo "thread.c:7: error"; exit 1 ;; esac')
+        self.assertEqual(self.run_sh(), (1, "3 passed, 1 failed, 0 skipped"))
+        self.assertIn("failed tsan: the build", self.said)
+        self.assertIn("thread.c:7: error", self.said)
+        self.actor("cmake", 'case "$*" in *"--preset tsan"*) kill -KILL -0 ;; esac')
+        self.assertEqual(self.run_sh(), (1, "2 passed, 2 failed, 0 skipped"))
+        self.assertIn("failed fuzz: the build ended before its time", self.said)
 
     def test_failure(self):
         self.assertEqual(self.run_sh("--quick", CASES=PASS + FAIL, TEST_CODE="8"), (1, "1 passed, 1 failed, 0 skipped"))

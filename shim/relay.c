@@ -69,8 +69,8 @@ static int check_kernel(char why[static RELAY_WHY_BYTES])
         return because(-EOPNOTSUPP, why, "the version of the kernel cannot be read");
     }
     if (major < KERNEL_MAJOR || (major == KERNEL_MAJOR && minor < KERNEL_MINOR)) {
-        return because(-EOPNOTSUPP, why, "the kernel is %d.%d, and a relay needs %d.%d", major, minor, KERNEL_MAJOR,
-                       KERNEL_MINOR);
+        return because(-EOPNOTSUPP, why, "the kernel is %d.%d, and a relay needs %d.%d or a later one", major, minor,
+                       KERNEL_MAJOR, KERNEL_MINOR);
     }
     return 0;
 }
@@ -131,7 +131,9 @@ static int load(struct relay *r, char why[static RELAY_WHY_BYTES])
     int rc = bpf_map__set_max_entries(r->skeleton->maps.counts, r->processors);
     rc = rc < 0 ? rc : relay_program__load(r->skeleton);
     if (rc == -EPERM) {
-        return because(rc, why, "the kernel refuses programs here, as it does in a user namespace");
+        return because(rc, why,
+                       "the kernel refuses programs here, as it does in a user namespace: a relay is loaded "
+                       "by a daemon that starts outside of it");
     }
     rc = rc < 0 ? rc : map_both(r);
     return rc < 0 ? because(rc, why, "the kernel refuses the relay's program: %s", strerror(-rc)) : 0;

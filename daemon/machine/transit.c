@@ -28,9 +28,14 @@ _Static_assert((int)TRANSIT_WHY >= (int)RELAY_WHY_BYTES + 16, "a sentence of the
 enum { SLACK_FRAMES = 2, MAC_BYTES = 6 };
 
 _Static_assert(RELAY_SERVERS == 4096, "the sentence below names it");
-static const char TOO_LARGE[] = "the torus has more than 4096 servers";
+static const char TOO_LARGE[] =
+    "the torus has more than 4096 servers, for which a relay has no room (transit = user says this to nobody)";
+static const char MADE_AGAIN[] =
+    "its interface was made again since the daemon started, whose rights are gone by then: "
+    "a restart of the daemon brings its relay back";
 
 struct transit {
+    struct log *log;     /* NULL: none */
     struct relay *relay; /* NULL: there is none */
     /* NULL, or a relay that the node could not use. It stays mapped: watchers that start anew inherit its state. */
     struct relay *unused;
@@ -105,7 +110,7 @@ static void attach(struct transit *t, cw_link link, const struct config_link *co
     struct shim_info info = {.mtu = 0};
     snprintf(l->interface, sizeof l->interface, "%.*s", (int)sizeof l->interface - 1, config->interface);
     if (if_nametoindex(l->interface) == 0) {
-        l->why = "its interface was not there when the daemon started";
+        l->why = "its interface was not there when the daemon started: a restart of the daemon brings a relay";
         return;
     }
     int rc = relay_attach(t->relay, link, l->interface, false, why);
@@ -184,16 +189,39 @@ static int load(struct transit *t, const struct daemon_config *config, struct sh
     return 0;
 }
 
+static void say_link(struct transit *t, cw_link link)
+{
+    LOG(t->log, CW_LOG_INFO, "transit that comes by a link goes through user space", {"link", quantity_link_name(link)},
+        {"why", t->link[link].why});
+}
+
+/* One line where all links are alike, else one more for each link that is left out. */
+static void say_what_came(struct transit *t, const struct daemon_config *config)
+{
+    char links[16];
+    snprintf(links, sizeof links, "%u", transit_links(t));
+    if (transit_links(t) > 0) {
+        LOG(t->log, CW_LOG_INFO, "transit goes through the kernel", {"links", links});
+    } else if (config->transit != CONFIG_TRANSIT_USER) {
+        LOG(t->log, CW_LOG_INFO, "transit goes through user space", {"why", t->missing});
+    }
+    for (cw_link link = 0; link < CW_LINK_COUNT && transit_links(t) > 0; link++) {
+        if (t->link[link].why != NULL && config->link[link].shim != CONFIG_NO_SHIM) {
+            say_link(t, link);
+        }
+    }
+}
+
 int transit_open(struct transit **out, const struct daemon_config *config,
                  struct shim *const shims[static CW_LINK_COUNT], struct log *log, char why[static TRANSIT_WHY])
 {
-    char links[16];
     struct transit *t = calloc(1, sizeof *t);
     why[0] = '\0';
     if (t == NULL) {
         snprintf(why, TRANSIT_WHY, "no memory");
         return -ENOMEM;
     }
+    t->log = log;
     t->config.ethertype = (uint16_t)config->ethertype;
     int rc = load(t, config, shims);
     if (rc < 0 && config->transit == CONFIG_TRANSIT_KERNEL) {
@@ -201,12 +229,7 @@ int transit_open(struct transit **out, const struct daemon_config *config,
         transit_close(t);
         return rc;
     }
-    snprintf(links, sizeof links, "%u", transit_links(t));
-    if (transit_links(t) > 0) {
-        LOG(log, CW_LOG_INFO, "transit goes through the kernel", {"links", links});
-    } else if (config->transit != CONFIG_TRANSIT_USER) {
-        LOG(log, CW_LOG_INFO, "transit goes through user space", {"why", t->missing});
-    }
+    say_what_came(t, config);
     *out = t;
     return 0;
 }
@@ -249,6 +272,7 @@ void transit_begin(struct transit *t, struct node *n)
     int rc = node_relay_open(n, &t->config);
     if (rc < 0) {
         (void)without(t, rc, rc == -E2BIG ? TOO_LARGE : strerror(-rc));
+        LOG(t->log, CW_LOG_WARN, "transit goes through user space", {"why", t->missing});
         for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
             t->link[link].why = t->missing;
         }
@@ -282,8 +306,9 @@ void transit_carrier(struct transit *t, cw_link link, bool carrier)
     }
     struct transit_link *l = &t->link[link];
     if (carrier && (int)if_nametoindex(l->interface) != l->ifindex) {
-        l->why = "its interface was made again since the daemon started";
+        l->why = MADE_AGAIN;
         t->attached &= (cw_links)~cw_links_of(link);
+        say_link(t, link);
     }
 }
 

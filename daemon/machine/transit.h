@@ -21,8 +21,9 @@ struct relay_state;
 
 /*
  * Loads the relay and attaches it to every link that can have one, as config.transit says, and logs by one line what
- * came of it (not with transit = user). 0: *out is there, with a relay or with none. -errno and why: transit = kernel,
- * and there is no relay; or -ENOMEM. Borrows the shims and the log (NULL: none) for the call.
+ * came of it (not with transit = user), and by one more each link that is left out where others have a relay. 0: *out is
+ * there, with a relay or with none. -errno and why: transit = kernel, and there is no relay; or -ENOMEM. Borrows the
+ * shims for the call, and the log (NULL: none) until transit_close().
  */
 CW_MUST_CHECK int transit_open(struct transit **out, const struct daemon_config *config,
                                struct shim *const shims[static CW_LINK_COUNT], struct log *log,
@@ -38,7 +39,8 @@ const char *transit_missing(const struct transit *t);
 
 /*
  * The node has opened: it publishes from now on. A torus that was not known before (place = auto) may turn out to be
- * too large; then there is no relay, also with transit = kernel. t may be NULL in all calls from here on.
+ * too large; then there is no relay, also with transit = kernel, and the log says so. t may be NULL in all calls from
+ * here on.
  */
 void transit_begin(struct transit *t, struct node *n);
 /*
@@ -46,7 +48,7 @@ void transit_begin(struct transit *t, struct node *n);
  * are to be received from.
  */
 bool transit_turn(struct transit *t);
-/* The link's carrier has changed; its interface may be another one. */
+/* The link's carrier has changed; its interface may be another one, and then the log says that its relay is gone. */
 void transit_carrier(struct transit *t, cw_link link, bool carrier);
 /* A frame of so many bytes was given to the link's device. */
 void transit_sent(struct transit *t, cw_link link, uint32_t bytes, cw_time now);

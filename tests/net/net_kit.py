@@ -38,7 +38,8 @@ class Space:
     """A network namespace, held by a process that sleeps in it; with user: in a user namespace, whose root is ours."""
 
     def __init__(self, user=False):
-        self.user = ["--user"] if user else []
+        # Whoever is nobody outside may not set groups within, and need not.
+        self.user = ["--user", "--preserve-credentials"] if user else []
         self.holder = subprocess.Popen(["unshare", *(["--user", "--map-root-user"] if user else []), "--net", "sleep",
                                         "1000"])
         ours = os.readlink("/proc/self/ns/net")

@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -30,6 +31,8 @@ STOPPED_S = 5
 BY_CHOICE = 2  # the server that is told to pass packets on in user space
 IN_USER_NAMESPACE = 4
 BY_CLSACT = 2  # the server whose relay is a filter of clsact, where the others have tcx
+WITH_A_THREAD = 5  # the server one of whose links has a thread of its own, and so no relay
+LEFT_OUT = "transit that comes by a link goes through user space"
 LOOK_S = 1.1  # what devices have dropped is looked at once a second
 # By a seccomp filter bpf(BPF_LINK_CREATE, ..) fails with EINVAL, as it does in kernels that are older than tcx.
 WITHOUT_TCX = """
@@ -59,7 +62,7 @@ class Transit(net_kit.Case):
         self.assertIn(done.returncode, (0, 1), done.stderr)
         return [json.loads(row) for row in done.stdout.splitlines()]
 
-    def ring(self, words=(), programs=None, by_choice=None, in_user_namespace=None):
+    def ring(self, words=(), programs=None, by_choice=None, in_user_namespace=None, with_a_thread=None):
         """programs: by server, what runs in place of cubewayd."""
         self.spaces = [self.space(x == in_user_namespace) for x in range(SERVERS)]
         for x in range(SERVERS):
@@ -70,6 +73,8 @@ class Transit(net_kit.Case):
             config = (f'torus {{ dims = "{SERVERS}x1x1"; coordinate = "{x},0,0" }}\n{more}'
                       'links { "+x" { shim = raw; interface = px } "-x" { shim = raw; interface = mx } }\n'
                       f'service bench {{ }}\n{TIMERS}')
+            if x == with_a_thread:
+                config = config.replace("interface = px", "interface = px; io_thread = true")
             self.daemons.append(self.daemon(f"server-{x}", config, self.spaces[x], words,
                                             os.path.join(self.folder, f"{x}.sock"), (programs or {}).get(x)))
         self.wait_for_all()
@@ -103,11 +108,18 @@ class Transit(net_kit.Case):
 
     def kernel_ring(self, words=()):
         """A ring whose transit goes through the kernel; skipped where that cannot be had."""
-        self.ring(words=words, programs={BY_CLSACT: self.script("clsact", self.without_tcx())})
+        self.ring(words=words, programs={BY_CLSACT: self.script("clsact", self.without_tcx())},
+                  with_a_thread=WITH_A_THREAD)
         log = self.daemons[0].log()
         if "transit goes through user space" in log:
             self.skipTest([line for line in log.splitlines() if "transit goes" in line][0])
-        self.wait_until(lambda: all(self.says(x) == {"kernel"} for x in range(SERVERS)))
+        self.wait_until(lambda: all("kernel" in self.says(x) for x in range(SERVERS)))
+        self.assertEqual(self.says(WITH_A_THREAD), {"kernel", "it has a thread of its own"})
+        for x, links in ((0, "2"), (WITH_A_THREAD, "1")):
+            self.assertRegex(self.daemons[x].log(), f'transit goes through the kernel" links={links}')
+            said = [line for line in self.daemons[x].log().splitlines() if LEFT_OUT in line]
+            self.assertEqual(len(said), 2 - int(links), said)
+            self.assertTrue(all("link=+x" in line and "a thread of its own" in line for line in said), said)
 
     def says(self, x):
         return {row["relay"] for row in self.ask(x, "links") if row["link"][1] == "x"}
@@ -146,62 +158,89 @@ class Transit(net_kit.Case):
         self.assertEqual(self.ping()["lost"], 0)
         self.assertGreater(self.relayed(1), before)
 
-        # A capture sees all transit while it runs.
+        # A capture sees all transit while it runs: nothing passes by it in the kernel.
         before = self.relayed(1)
         out = os.path.join(self.folder, "transit.pcapng")
-        capture = subprocess.Popen([net_kit.OPTIONS.cwctl, "capture", "+x", out, "--count", "60"],
+        capture = subprocess.Popen([net_kit.OPTIONS.cwctl, "capture", "+x", out],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                    env={**os.environ, "CUBEWAY_SOCKET": os.path.join(self.folder, "1.sock")})
         self.wait_until(lambda: os.path.exists(out))
         up = self.counters(1, "relay")["up: link"]
         self.assertEqual(self.ping(count=100)["lost"], 0)
-        self.assertEqual(capture.wait(net_kit.LIMIT_S), 0)
-        self.assertGreater(os.path.getsize(out), 60 * 32)
         self.assertGreater(self.counters(1, "relay")["up: link"], up)
+        capture.send_signal(signal.SIGINT)
+        self.assertEqual(capture.wait(net_kit.LIMIT_S), 0)
+        self.assertGreaterEqual(self.data_frames(out), 200, "100 pings there, and their answers")
         self.assertEqual(self.ping()["lost"], 0)
+
+    @staticmethod
+    def data_frames(file):
+        """Frames of packets, not of control, in a capture: enhanced packet blocks with Ethernet frames."""
+        with open(file, "rb") as source:
+            blocks, count, at = source.read(), 0, 0
+        while at + 12 <= len(blocks):
+            kind, length = struct.unpack_from("=II", blocks, at)
+            count += kind == 6 and blocks[at + 28 + 12:at + 28 + 14] == b"\x88\xb5"
+            at += length
+        return count
 
     def calm(self, x):
         """What tells of server x whether it, or a link of it, was disturbed between two looks."""
         [row] = self.ask(x, "status")
         return (row["stalls"], row["reachable"])
 
-    def trial_of_standing_still(self, span):
-        """Server 1 stands still for so long while packets pass it. False: the machine was too busy."""
-        second = self.daemons[1].process
-        self.wait_until(lambda: self.says(1) == {"kernel"})
+    def trial_of_standing_still(self, span, still):
+        """That server stands still for so long while packets pass it. False: the machine was too busy."""
+        self.wait_until(lambda: self.says(still) == {"kernel"})
         self.wait_until(lambda: self.ask(0, "routes", "3,0,0")[0]["hops"] == 3)
-        calm, before = [self.calm(x) for x in range(SERVERS)], self.relayed(1)
+        calm, before = [self.calm(x) for x in range(SERVERS)], self.relayed(still)
         ping = subprocess.Popen([net_kit.OPTIONS.cwctl, "--json", "ping", "3,0,0", "--count", "40", "--interval",
                                  "10ms", "--lost-after", LOST_AFTER], stdout=subprocess.PIPE, text=True,
                                 env={**os.environ, "CUBEWAY_SOCKET": os.path.join(self.folder, "0.sock")})
         time.sleep(0.05)
         began = time.monotonic()
-        second.send_signal(signal.SIGSTOP)
+        self.daemons[still].process.send_signal(signal.SIGSTOP)
         time.sleep(span)
-        second.send_signal(signal.SIGCONT)
+        self.daemons[still].process.send_signal(signal.SIGCONT)
         stood = time.monotonic() - began
         answer = json.loads(ping.communicate(timeout=net_kit.LIMIT_S)[0].splitlines()[-1])
-        good = (answer["lost"], answer["hops_there_max"]) == (0, 3) and self.relayed(1) > before
+        good = (answer["lost"], answer["hops_there_max"]) == (0, 3) and self.relayed(still) > before
         if good:
             return True
         disturbed = stood > DEAD_S / 2 or calm != [self.calm(x) for x in range(SERVERS)]
         self.assertTrue(disturbed, answer)
         return False
 
-    def a_server_stands_still(self):
-        second = self.daemons[1].process
-        for span in (0.01, 0.1, 0.2):  # shorter than `dead`: what it passes on goes on
-            if not any(self.trial_of_standing_still(span) for _ in range(TRIALS)):
+    def servers_stand_still(self):
+        # Shorter than `dead`: what a server passes on goes on, by tcx and by clsact.
+        for span, still in ((0.01, 1), (0.1, 1), (0.2, 1), (0.1, BY_CLSACT)):
+            if not any(self.trial_of_standing_still(span, still) for _ in range(TRIALS)):
                 self.skipTest("this machine keeps its daemons waiting")
-        second.send_signal(signal.SIGSTOP)  # longer: its neighbours count it out, although it relays to the last
+        still = [self.daemons[x].process for x in (1, BY_CLSACT)]
+        for process in still:  # longer: neighbours count them out, although they relay to the last
+            process.send_signal(signal.SIGSTOP)
         began = time.monotonic()
         self.wait_until(lambda: self.ask(0, "routes", "3,0,0")[0]["hops"] == 4)
         self.ping_until_none_is_lost(4)
         time.sleep(max(0, began + STOPPED_S - time.monotonic()))
-        second.send_signal(signal.SIGCONT)
+        for process in still:
+            process.send_signal(signal.SIGCONT)
         self.wait_until(lambda: self.ask(0, "routes", "3,0,0")[0]["hops"] == 3)
-        self.wait_until(lambda: self.says(1) == {"kernel"})
+        self.wait_until(lambda: self.says(1) == self.says(BY_CLSACT) == {"kernel"})
         self.ping_until_none_is_lost(3)
+
+    def a_cable_is_made_again(self):
+        """Its ends are other interfaces then, for which the daemons have no right left."""
+        self.spaces[3].ip("link", "del", "px")
+        self.wait_until(lambda: self.ask(0, "routes", "4,0,0")[0]["hops"] == 3)
+        self.assertNotIn(LEFT_OUT, self.daemons[3].log())
+        cable(self.spaces[3], "px", self.spaces[4], "mx")
+        for x in (3, 4):
+            self.daemons[x].wait_for(f'{LEFT_OUT}" link=[+-]x why=.*made again.*restart')
+            self.wait_until(lambda x=x: len(self.says(x)) == 2)
+            self.assertTrue(any("made again" in why for why in self.says(x)), self.says(x))
+        self.wait_until(lambda: self.ask(0, "routes", "4,0,0")[0]["hops"] == 3 and
+                        self.ask(3, "routes", "4,0,0")[0]["hops"] == 1)
 
     def ping_until_none_is_lost(self, hops):
         """Soon every ping of a series comes back, by so many hops there: not all servers change their routes at the
@@ -279,9 +318,10 @@ class Transit(net_kit.Case):
         self.three_hops_with_the_relay_and_without()
         self.conserve()
         self.assertGreater(sum(self.counters(x, "bench")["relayed"] for x in range(SERVERS)), 100)
-        self.a_server_stands_still()
+        self.servers_stand_still()
         # The watcher says goodbye, so that nobody waits for silence; on a busy machine it may come late once.
         self.assertTrue(any(self.two_servers_are_killed() < DEAD_S - 0.2 for _ in range(TRIALS)))
+        self.a_cable_is_made_again()
         self.assertEqual([daemon.end() for daemon in self.daemons], [0] * SERVERS)
 
     def test_without_a_watcher(self):

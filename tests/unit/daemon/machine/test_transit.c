@@ -72,12 +72,12 @@ START_TEST(a_torus_that_is_too_large)
     config.link[CW_LINK_YP] = (struct config_link){.shim = CONFIG_RAW};
     config.dims = (cw_dims){17, 16, 16};
     ck_assert_int_eq(transit_open(&t, &config, shims, NULL, why), -E2BIG);
-    ck_assert_str_eq(why, "the torus has more than 4096 servers");
+    ck_assert_ptr_nonnull(strstr(why, "the torus has more than 4096 servers"));
     config.transit = CONFIG_TRANSIT_AUTO;
     ck_assert_int_eq(transit_open(&t, &config, shims, NULL, why), 0);
     ck_assert_ptr_null(transit_state(t));
-    ck_assert_str_eq(transit_missing(t), "the torus has more than 4096 servers");
-    ck_assert_str_eq(transit_why(t, NULL, CW_LINK_YP), "the torus has more than 4096 servers");
+    ck_assert_ptr_nonnull(strstr(transit_missing(t), "the torus has more than 4096 servers"));
+    ck_assert_str_eq(transit_why(t, NULL, CW_LINK_YP), transit_missing(t));
     transit_close(t);
 }
 END_TEST

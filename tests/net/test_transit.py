@@ -33,6 +33,7 @@ IN_USER_NAMESPACE = 4
 BY_CLSACT = 2  # the server whose relay is a filter of clsact, where the others have tcx
 WITH_A_THREAD = 5  # the server one of whose links has a thread of its own, and so no relay
 LEFT_OUT = "transit that comes by a link goes through user space"
+METRICS = 9464
 LOOK_S = 1.1  # what devices have dropped is looked at once a second
 # By a seccomp filter bpf(BPF_LINK_CREATE, ..) fails with EINVAL, as it does in kernels that are older than tcx.
 WITHOUT_TCX = """
@@ -65,11 +66,13 @@ class Transit(net_kit.Case):
     def ring(self, words=(), programs=None, by_choice=None, in_user_namespace=None, with_a_thread=None):
         """programs: by server, what runs in place of cubewayd."""
         self.spaces = [self.space(x == in_user_namespace) for x in range(SERVERS)]
+        self.spaces[1].ip("link", "set", "lo", "up")
         for x in range(SERVERS):
             cable(self.spaces[x], "px", self.spaces[(x + 1) % SERVERS], "mx")
         self.daemons = []
         for x in range(SERVERS):
             more = "transit = user\n" if x == by_choice else "transit = auto\n"
+            more += f'metrics {{ listen = "127.0.0.1:{METRICS}" }}\n' if x == 1 else ""
             config = (f'torus {{ dims = "{SERVERS}x1x1"; coordinate = "{x},0,0" }}\n{more}'
                       'links { "+x" { shim = raw; interface = px } "-x" { shim = raw; interface = mx } }\n'
                       f'service bench {{ }}\n{TIMERS}')
@@ -130,9 +133,9 @@ class Transit(net_kit.Case):
     def relayed(self, x):
         return self.counters(x, "ping").get("relayed", 0)
 
-    def ping(self, count=20, to=3, interval="2ms"):
+    def ping(self, count=20, to=3, interval="2ms", size=64):
         rows = self.ask(0, "ping", f"{to},0,0", "--count", str(count), "--interval", interval,
-                        "--lost-after", LOST_AFTER)
+                        "--lost-after", LOST_AFTER, "--size", str(size))
         return rows[-1]
 
     def three_hops_with_the_relay_and_without(self):
@@ -146,6 +149,14 @@ class Transit(net_kit.Case):
         for x in (1, 2):
             self.assertGreaterEqual(after[x] - before[x], 20, "pings are relayed")  # both ways, or nearly
         self.assertEqual(after[3] - before[3], 0, "what arrives is not")
+        metrics = net_kit.run(*self.spaces[1].enter(sys.executable, "-c", "import sys, urllib.request as u; "
+                                                    "sys.stdout.write(u.urlopen(sys.argv[1]).read().decode())",
+                                                    f"http://127.0.0.1:{METRICS}/metrics")).stdout
+        metrics = "\n".join(line for line in metrics.splitlines() if "_relay" in line)
+        self.assertRegex(metrics, r'(?m)^cubeway_relayed_packets_total\{.*service="ping".*\} [1-9]')
+        self.assertRegex(metrics, r'(?m)^cubeway_relayed_bytes_total\{.*link="\+x".*\} [1-9]')
+        self.assertRegex(metrics, r'(?m)^cubeway_relay_handed_up_total\{.*reason="[a-z]+".*\} [1-9]')
+        self.assertRegex(metrics, r'(?m)^cubeway_relay_lost_behind_total\{.*link="-x".*\} 0$')
 
         self.ask(1, "daemon", "relay", "off")
         self.assertEqual(self.says(1), {"switched off by an operator"})
@@ -159,18 +170,19 @@ class Transit(net_kit.Case):
         self.assertGreater(self.relayed(1), before)
 
         # A capture sees all transit while it runs: nothing passes by it in the kernel.
-        before = self.relayed(1)
         out = os.path.join(self.folder, "transit.pcapng")
         capture = subprocess.Popen([net_kit.OPTIONS.cwctl, "capture", "+x", out],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                    env={**os.environ, "CUBEWAY_SOCKET": os.path.join(self.folder, "1.sock")})
         self.wait_until(lambda: os.path.exists(out))
         up = self.counters(1, "relay")["up: link"]
-        self.assertEqual(self.ping(count=100)["lost"], 0)
-        self.assertGreater(self.counters(1, "relay")["up: link"], up)
+        self.wait_until(lambda: self.ping(count=1)["lost"] == 0 and self.counters(1, "relay")["up: link"] > up)
+        relayed = self.counters(1, "relay").get("relayed by +x", 0)
+        self.assertEqual(self.ping(count=100, size=1000)["lost"], 0)  # too large for two to share a frame
+        self.assertEqual(self.counters(1, "relay").get("relayed by +x", 0), relayed)
+        self.wait_until(lambda: self.data_frames(out) >= 200)  # 100 pings there, and their answers
         capture.send_signal(signal.SIGINT)
         self.assertEqual(capture.wait(net_kit.LIMIT_S), 0)
-        self.assertGreaterEqual(self.data_frames(out), 200, "100 pings there, and their answers")
         self.assertEqual(self.ping()["lost"], 0)
 
     @staticmethod

@@ -11,6 +11,7 @@ same links
 import os
 import time
 
+import torus_kit
 from torus_kit import (ETHERNET_HEADER, FRAME_HEADER, PACKET_HEADER, Lab, judged, median, options, rest, rounds, smoke,
                        table, title)
 
@@ -64,7 +65,7 @@ def one_plain(lab, left, right, size):
 def one():
     rows = []
     for mtu in (1500, 9000):
-        with Lab("3x1x1", "--mtu", str(mtu), "--transit", "auto") as lab:
+        with Lab("3x1x1", "--mtu", str(mtu), "--transit", torus_kit.OPTIONS.transit or "auto") as lab:
             lab[LEFT].address("px", "10.77.0.1/24")
             lab[MIDDLE].address("mx", "10.77.0.2/24")
             full = mtu - FRAME_HEADER - PACKET_HEADER
@@ -154,7 +155,7 @@ def shaped_plain(lab, count, mtu):
 
 def shaped():
     for mtu, rate, word in ((9000, 200e6, "200mbit"), (1500, 200e6, "200mbit")):
-        with Lab("3x3x3", "--mtu", str(mtu), "--rate", word) as lab:
+        with Lab("3x3x3", "--mtu", str(mtu), "--rate", word, "--transit", torus_kit.OPTIONS.transit or "user") as lab:
             full = mtu - FRAME_HEADER - PACKET_HEADER
             counts = smoke([6], [1, 2, 3, 4, 5, 6])
             rows = []
@@ -171,5 +172,10 @@ def shaped():
             break
 
 
-for part in options(PARTS):
+def more_options(parser):
+    parser.add_argument("--transit", choices=["auto", "user"],
+                        help="of the daemons in one (auto, where nothing is said) and in shaped (user)")
+
+
+for part in options(PARTS, more_options):
     {"one": one, "transit": transit, "shaped": shaped}[part]()

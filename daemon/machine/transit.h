@@ -21,9 +21,10 @@ struct relay_state;
 
 /*
  * Loads the relay and attaches it to every link that can have one, as config.transit says, and logs by one line what
- * came of it (not with transit = user), and by one more each link that is left out where others have a relay. 0: *out is
- * there, with a relay or with none. -errno and why: transit = kernel, and there is no relay; or -ENOMEM. Borrows the
- * shims for the call, and the log (NULL: none) until transit_close().
+ * came of it (not with transit = user), and by one more each link that is left out where others have a relay.
+ *
+ * 0: *out is there, with a relay or with none. -errno and why: transit = kernel, and there is no relay; or -ENOMEM.
+ * Borrows the shims for the call, and the log (NULL: none) until transit_close().
  */
 CW_MUST_CHECK int transit_open(struct transit **out, const struct daemon_config *config,
                                struct shim *const shims[static CW_LINK_COUNT], struct log *log,

@@ -4,6 +4,7 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -230,6 +231,11 @@ class Beside(lab_kit.Case):
         os.makedirs(os.path.join(base, "files/bin"))
         os.makedirs(os.path.join(base, "net"))
         shutil.copy(shutil.which("busybox"), os.path.join(base, "files/bin/busybox"))
+        # Of Debian's two, busybox-static needs none.
+        needs = subprocess.run(["ldd", shutil.which("busybox")], capture_output=True, text=True, check=False).stdout
+        for library in re.findall(r"(/\S+) \(", needs):
+            os.makedirs(base + "/files" + os.path.dirname(library), exist_ok=True)
+            shutil.copy(library, base + "/files" + library)
         with open(os.path.join(base, "net/20-cubeway.conflist"), "w", encoding="utf-8") as out:
             out.write(self.cwctl("0,0,0", "tunnel", "cni").stdout)
         with open(os.path.join(base, "containers.conf"), "w", encoding="utf-8") as out:

@@ -323,10 +323,23 @@ static struct waiting *whose_turn(struct tunnel *t, enum flow_way kind, cw_link 
     return longer_way(t->longer, t->s, w->to, link, way) ? w : NULL;
 }
 
+/*
+ * Packets have left since there were so many of them. Those behind them in their queues, which flows for other servers
+ * may share, may want other links.
+ */
+static void poll_after(struct tunnel *t, uint32_t packets)
+{
+    if (t->flows.packets != packets) {
+        poll_links(t);
+    }
+}
+
 bool leave_peek(struct tunnel *t, enum flow_way kind, cw_link link, cw_peek *out)
 {
     struct longer_way way;
+    const uint32_t packets = t->flows.packets;
     struct waiting *w = whose_turn(t, kind, link, &way);
+    poll_after(t, packets);
     if (w == NULL) {
         return false;
     }
@@ -386,7 +399,7 @@ static void give_up(struct tunnel *t, struct waiting *w, int rc)
     free(w);
 }
 
-cw_packet *leave_next(struct tunnel *t, enum flow_way kind, cw_link link)
+static cw_packet *next_piece(struct tunnel *t, enum flow_way kind, cw_link link)
 {
     struct longer_way way;
     for (struct waiting *w; (w = whose_turn(t, kind, link, &way)) != NULL;) {
@@ -409,4 +422,12 @@ cw_packet *leave_next(struct tunnel *t, enum flow_way kind, cw_link link)
         return packet;
     }
     return NULL;
+}
+
+cw_packet *leave_next(struct tunnel *t, enum flow_way kind, cw_link link)
+{
+    const uint32_t packets = t->flows.packets;
+    cw_packet *packet = next_piece(t, kind, link);
+    poll_after(t, packets);
+    return packet;
 }

@@ -77,6 +77,7 @@ bool town_pull(unsigned server, struct town_piece *out)
         bool there = tunnel_service.peek_packet(s, s->state, CW_PLACE_MAIN, link, &peek);
         cw_packet *p = tunnel_service.next_packet(s, s->state, CW_PLACE_MAIN, link);
         if (p == NULL) {
+            s->polled &= (cw_links)~cw_links_of(link); /* as a node does: it asks when the link is named again */
             continue;
         }
         size_t length;

@@ -68,6 +68,30 @@ START_TEST(pieces)
 }
 END_TEST
 
+/*
+ * Flows for two servers that share a queue: the second packet wants another link than the first one, and leaves though
+ * nothing else is read.
+ */
+START_TEST(one_queue_for_two_servers)
+{
+    struct ip_kit_wish wish = {.protocol = 17, .version = 4, .plain_heads = true, .payload_most = 100, .from = 1};
+    bool shared = false;
+    town_open(NULL);
+    for (unsigned i = 0; i < 20000 && !shared; i++) {
+        for (unsigned k = 0; k < 2; k++) {
+            wish.to = k == 0 ? 0 : 2;
+            ip_kit_draw(&chance, &wish, &drawn);
+            drawn.gso_size = 0;
+            town_read(1, &drawn);
+        }
+        shared = (town[1].s->polled & (town[1].s->polled - 1)) == 0;
+        ck_assert(town_pull(1, &piece) && town_pull(1, &piece) && !town_pull(1, &piece));
+    }
+    ck_assert_msg(shared, "no two flows share a queue");
+    town_close();
+}
+END_TEST
+
 START_TEST(what_is_refused_is_told)
 {
     town_open(NULL);
@@ -314,6 +338,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(pieces_fill_frames),
     SUITE_TEST(to_a_gateway),
     SUITE_TEST(pieces),
+    SUITE_TEST(one_queue_for_two_servers),
     SUITE_TEST(what_is_refused_is_told),
     SUITE_TEST(too_big),
     SUITE_TEST(the_server_goes),

@@ -88,6 +88,7 @@ static void show_state(const struct call *call, const struct message *state, con
         {"multicast", "packets to many", TABLE_TEXT},
         {"waiting", "waiting packets", TABLE_COUNT},
         {"waiting_bytes", "waiting bytes", TABLE_BYTES},
+        {"held_bytes", "bytes behind holes", TABLE_BYTES},
         {"sent", "sent packets", TABLE_SHORT},
         {"longer", "pieces by longer paths", TABLE_SHORT},
         {"marked", "marked (ECN)", TABLE_SHORT},

@@ -74,6 +74,7 @@ static int command_status(const struct tunnel *t, cw_request *r)
     cw_request_text(r, "multicast", t->many.user != NULL ? "yes" : "no");
     cw_request_int(r, "waiting", t->flows.packets);
     cw_request_int(r, "waiting_bytes", (int64_t)t->flows.bytes);
+    cw_request_int(r, "held_bytes", (int64_t)t->strands.held);
     cw_request_int(r, "sent", (int64_t)out->sent);
     if (t->spread) {
         cw_request_int(r, "longer", (int64_t)t->longer_sent);

@@ -2,6 +2,7 @@
 #include "programs.h"
 
 #include "base/bytes.h"
+#include "datagrams.h"
 #include "ip_kit.h"
 #include "services/tunnel/packet/limits.h"
 #include "services/tunnel/tunnel.h"
@@ -66,6 +67,7 @@ void programs_begin(void)
     memset(regress, 0, sizeof regress);
     connections = 0;
     sendings = 1;
+    datagrams_begin();
 }
 
 void programs_died(cw_server s)
@@ -100,72 +102,14 @@ static uint8_t byte_of(unsigned number, uint32_t at)
 
 /* ---- Packets ----------------------------------------------------------------------------------------------------- */
 
-static void address_for(const struct programs *k, uint8_t version, cw_server server, uint8_t *out)
-{
-    if (version == 4) {
-        put_be32(out, get_be32(k->door.place.own4.b) + 256 * server - 256 * k->self);
-        return;
-    }
-    memcpy(out, k->door.place.own6.b, 16);
-    put_be16(out + 6, (uint16_t)server);
-}
-
-static uint16_t fold(uint64_t sum)
-{
-    while (sum >> 16 != 0) {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    return (uint16_t)sum;
-}
-
-static uint64_t words(const uint8_t *bytes, size_t length)
-{
-    uint64_t sum = 0;
-    for (size_t i = 0; i < length; i += 2) {
-        sum += get_be16(bytes + i);
-    }
-    return sum;
-}
-
-/* The IP head of a TCP packet that may be marked. Gives its length. */
-static size_t write_ip(const struct programs *k, uint8_t version, cw_server from, cw_server to, size_t payload)
-{
-    size_t length = HEAD_TCP + payload;
-    if (version == 4) {
-        memset(packet, 0, 20);
-        packet[0] = 0x45;
-        packet[1] = 2; /* ECT(0) */
-        put_be16(packet + 2, (uint16_t)(20 + length));
-        put_be16(packet + 6, 0x4000);
-        packet[8] = 64;
-        packet[9] = 6;
-        address_for(k, 4, from, packet + 12);
-        address_for(k, 4, to, packet + 16);
-        put_be16(packet + 10, (uint16_t)~fold(words(packet, 20)));
-        return 20;
-    }
-    memset(packet, 0, 40);
-    put_be32(packet, 0x60200000); /* ECT(0) */
-    put_be16(packet + 4, (uint16_t)length);
-    packet[6] = 6;
-    packet[7] = 64;
-    address_for(k, 6, from, packet + 8);
-    address_for(k, 6, to, packet + 24);
-    return 40;
-}
-
-static uint16_t pseudo(uint8_t version, size_t length)
-{
-    return fold((version == 4 ? words(packet + 12, 8) : words(packet + 8, 32)) + 6 + length);
-}
-
 /* Sends a packet of the connection, or from nobody's address if it is a lie. */
 static void send(struct programs *k, unsigned number, cw_server from, cw_server to, uint32_t sequence, uint32_t ack,
                  uint8_t flags, uint32_t payload, uint32_t segment)
 {
     const struct connection *c = &connection[number % PROGRAMS_CONNECTIONS];
     uint8_t version = number == LIE ? 4 : c->version, head[TUNNEL_VNET_BYTES] = {0};
-    size_t ip = write_ip(k, version, from, to, payload), length = ip + HEAD_TCP + payload;
+    const struct packet_wish wish = {version, IP_TCP, ECN_ECT0, from, to};
+    size_t ip = packet_write_ip(&k->door, &wish, HEAD_TCP + payload, packet), length = ip + HEAD_TCP + payload;
     uint8_t *tcp = packet + ip;
     if (sendings == PROGRAMS_SENDINGS) {
         return; /* as if the network had lost it; the world is over soon */
@@ -182,7 +126,7 @@ static void send(struct programs *k, unsigned number, cw_server from, cw_server 
     memcpy(tcp + 20, ((const uint8_t[]){1, 1, 8, 10}), 4); /* a time stamp: which transmission, of which connection */
     put_be32(tcp + 24, sendings++);
     put_be32(tcp + 28, number);
-    put_be16(tcp + 16, pseudo(version, HEAD_TCP + payload));
+    put_be16(tcp + 16, packet_pseudo(packet, HEAD_TCP + payload));
     for (uint32_t i = 0; i < payload; i++) {
         tcp[HEAD_TCP + i] = byte_of(number, sequence + i);
     }
@@ -308,15 +252,6 @@ static void take_data(struct programs *k, unsigned number, uint32_t at, const ui
 
 /* ---- What comes -------------------------------------------------------------------------------------------------- */
 
-static bool is_mine(const struct programs *k, const struct ip_packet *p)
-{
-    uint8_t own[16] = {0};
-    struct ip_address a;
-    address_for(k, p->version, k->self, own);
-    ip_destination(p, &a);
-    return memcmp(a.b, own, p->version == 4 ? 4 : 16) == 0;
-}
-
 /* Each segment of a transmission comes once. */
 static void count_segments(struct sending *t, uint32_t at, uint32_t length, uint32_t segment)
 {
@@ -349,13 +284,9 @@ static void take_tcp(struct programs *k, const struct ip_packet *p, bool marked)
     struct sending *t = &sending[number];
     struct connection *c = &connection[which];
     const cw_server to = t->answer ? c->from : c->to, from = t->answer ? c->to : c->from;
-    uint8_t source[16] = {0};
-    struct ip_address a;
-    address_for(k, p->version, from, source);
-    ip_source(p, &a);
-    if (to != k->self || !is_mine(k, p)) {
+    if (to != k->self || !packet_is_for(&k->door, p, k->self)) {
         WRONG("server", "server %u was given a packet for server %u", k->self, to);
-    } else if (memcmp(a.b, source, p->version == 4 ? 4 : 16) != 0) {
+    } else if (!packet_is_from(&k->door, p, from)) {
         WRONG("source", "server %u was given a packet of server %u with another address", k->self, from);
     }
     count_segments(t, at, length, c->segment);
@@ -380,7 +311,7 @@ static void take(void *context, const uint8_t *head, uint8_t *bytes, size_t leng
         WRONG("packet", "server %u was given what is no packet", k->self);
         return;
     }
-    if (p.protocol != IP_TCP) {
+    if (p.protocol != IP_TCP && p.protocol != IP_UDP) {
         programs_ledger->told++; /* ICMP of the tunnel itself: TCP tries again */
         return;
     }
@@ -389,7 +320,11 @@ static void take(void *context, const uint8_t *head, uint8_t *bytes, size_t leng
         WRONG("packet", "server %u was given a wrong packet: %s", k->self, wrong);
         return;
     }
-    take_tcp(k, &p, ip_ecn(bytes) == ECN_CE);
+    if (p.protocol == IP_UDP) {
+        datagrams_take(&k->door, &p, &offload);
+    } else {
+        take_tcp(k, &p, ip_ecn(bytes) == ECN_CE);
+    }
 }
 
 /* ---- The service ------------------------------------------------------------------------------------------------- */
@@ -449,6 +384,9 @@ static void on_tick(cw_svc *s, void *state, void *arg)
     }
     if (lively && cw_random(s) % 16 == 0) {
         lie(k);
+    }
+    if (lively) {
+        datagrams_send(&k->door);
     }
     (void)!cw_timer_start(s, tick, on_tick, NULL);
 }

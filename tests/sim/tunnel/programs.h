@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * programs.h - programs that speak TCP over the service `ip`, on every server of a simulated torus: a model of TCP that
- * is small enough to be believed, and a judge of what comes.
+ * is small enough to be believed, and a judge of what comes. Beside them are programs that speak UDP (datagrams.h).
  *
  * A connection sends its bytes by slow start, congestion avoidance, fast retransmission and a time-out that doubles; it
  * halves its window when the receiver has seen a mark (RFC 3168). Packets stand for up to seven segments, as those that
@@ -15,6 +15,7 @@
  *                 service counts as late after all
  *   packet        what comes is a right packet, by kit/model/ip_kit.h, with the bytes that were sent
  *   home     (67) in the end nothing waits
+ *   bounds   (66) what waits behind holes and before links is within its bounds, each millisecond
  *   ends          every connection between two servers that live through it ends with all bytes
  */
 #ifndef PROGRAMS_H
@@ -34,6 +35,8 @@ enum {
 struct programs_ledger {
     char wrong[SEEDS_WRONG_BYTES];
     uint64_t begun, ended, cut_off, bytes, segments, again, timeouts, late, marks, joined, told, lies, longer;
+    uint64_t datagrams, datagrams_came;
+    int64_t held; /* the most bytes that waited behind holes */
 };
 
 /* What a seed draws, set before the world starts. */

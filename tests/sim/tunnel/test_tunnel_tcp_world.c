@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tunnel_tcp_world.c - the tunnel on real nodes in a simulated torus, with programs that speak TCP over it
+ * test_tunnel_tcp_world.c - the tunnel on real nodes in a simulated torus, with programs that speak TCP and UDP over it
  * (programs.h), in worlds where everything goes wrong: frames are lost, delayed and doubled, cables are cut, servers on
  * the way die and come back, others are paused. Each seed draws a torus, links and faults; at the end all heals, and
  * every connection between servers that lived has to end with all of its bytes.
@@ -8,6 +8,7 @@
  *   test_tunnel_tcp_world with the options of seeds.h. Exit code 1: a seed failed.
  */
 #include "base/prng.h"
+#include "datagrams.h"
 #include "fake_result.h"
 #include "nmu/book.h"
 #include "programs.h"
@@ -21,9 +22,43 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { WAITING_MOST = 4 * 1024 * 1024, HELD_MOST = 16 * 1024 * 1024, FRAME_MOST = 9000 };
+
 static struct programs_ledger sums;
 
 #define WRONG(rule, ...) seeds_fail(programs_ledger->wrong, rule, __VA_ARGS__)
+
+static int64_t ask(struct world *w, cw_server s, const char *name)
+{
+    static struct fake_result r;
+    struct node_request_sink sink = {&r, fake_result_row, fake_result_int, fake_result_text, fake_result_done};
+    const char *const words[] = {"status"};
+    fake_result_init(&r);
+    if (world_command(w, s, TUNNEL_NAME, 1, words, &sink) != 0 || !r.done) {
+        WRONG("command", "server %u does not answer", s);
+        return 0;
+    }
+    return fake_int(&r, 0, name);
+}
+
+/* In memory 4 MiB may wait before links, or three frames for each server if that is more; and 16 MiB behind holes. */
+static void look_at_bounds(struct world *w)
+{
+    const cw_server servers = world_torus(w)->servers;
+    const int64_t frames = 3 * FRAME_MOST * (int64_t)servers;
+    for (cw_server s = 0; s < servers && programs_ledger->wrong[0] == '\0'; s++) {
+        if (world_state(w, s) != WORLD_RUNS) {
+            continue;
+        }
+        int64_t waiting = ask(w, s, "waiting_bytes"), held = ask(w, s, "held_bytes");
+        if (waiting > (frames > WAITING_MOST ? frames : WAITING_MOST)) {
+            WRONG("bounds", "on server %u %lld bytes wait for links", s, (long long)waiting);
+        } else if (held > HELD_MOST) {
+            WRONG("bounds", "on server %u %lld bytes wait behind holes", s, (long long)held);
+        }
+        programs_ledger->held = held > programs_ledger->held ? held : programs_ledger->held;
+    }
+}
 
 static int run_for(struct world *w, cw_span span)
 {
@@ -33,6 +68,7 @@ static int run_for(struct world *w, cw_span span)
             const struct world_violation *v = world_violation(w);
             WRONG("world", "%s", v != NULL ? v->text : "stopped");
         }
+        look_at_bounds(w);
     }
     return programs_ledger->wrong[0] != '\0' ? 1 : 0;
 }
@@ -71,19 +107,6 @@ static void on_server(void *context, cw_server s, enum world_server_state state,
     if (state == WORLD_DEAD) {
         programs_died(s);
     }
-}
-
-static int64_t ask(struct world *w, cw_server s, const char *name)
-{
-    static struct fake_result r;
-    struct node_request_sink sink = {&r, fake_result_row, fake_result_int, fake_result_text, fake_result_done};
-    const char *const words[] = {"status"};
-    fake_result_init(&r);
-    if (world_command(w, s, TUNNEL_NAME, 1, words, &sink) != 0 || !r.done) {
-        WRONG("command", "server %u does not answer", s);
-        return 0;
-    }
-    return fake_int(&r, 0, name);
 }
 
 static void look_at_end(struct world *w, bool calm, bool spread)
@@ -155,6 +178,9 @@ static void run_world(uint64_t seed)
             look_at_end(w, is_calm(seed), option(&seed, TUNNEL_NAME, "spread") != NULL);
         }
     }
+    const struct datagrams_counts datagrams = datagrams_counts();
+    programs_ledger->datagrams = datagrams.sent;
+    programs_ledger->datagrams_came = datagrams.came;
     world_close(w);
     fault_plan_free(&plan);
 }
@@ -175,18 +201,22 @@ static void add(void)
     sums.told += l->told;
     sums.longer += l->longer;
     sums.lies += l->lies;
+    sums.datagrams += l->datagrams;
+    sums.datagrams_came += l->datagrams_came;
+    sums.held = l->held > sums.held ? l->held : sums.held;
 }
 
 static void print(const struct programs_ledger *l)
 {
     printf("%llu connections, %llu ended, %llu cut off, %llu bytes in %llu segments, %llu sent again, %llu time-outs, "
            "%llu late after all, %llu windows halved by marks, %llu joined, %llu ICMP, %llu lies, %llu pieces by "
-           "longer paths",
+           "longer paths, %llu of %llu datagrams, %lld bytes behind holes",
            (unsigned long long)l->begun, (unsigned long long)l->ended, (unsigned long long)l->cut_off,
            (unsigned long long)l->bytes, (unsigned long long)l->segments, (unsigned long long)l->again,
            (unsigned long long)l->timeouts, (unsigned long long)l->late, (unsigned long long)l->marks,
            (unsigned long long)l->joined, (unsigned long long)l->told, (unsigned long long)l->lies,
-           (unsigned long long)l->longer);
+           (unsigned long long)l->longer, (unsigned long long)l->datagrams_came, (unsigned long long)l->datagrams,
+           (long long)l->held);
 }
 
 static void say(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tunnel_bare - what the tunnel is measured against: the least program that does the same between two neighbours. It
- * has a tun, cuts what it reads by the product's own cut, sends the pieces by a packet socket, joins what comes and
- * writes it to the tun; it has no queues, no order, no routes and no other services.
+ * has a tun, cuts what it reads by the product's own cut into pieces that fill the interface's frames, sends them by a
+ * packet socket, joins what comes and writes it to the tun; it has no queues, no order, no routes and no other services.
  *
  *   tunnel_bare DEVICE INTERFACE NUMBER OTHER MTU
  *
@@ -26,11 +26,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { BATCH = 32, READS = 16, ETHERTYPE = 0x88b7, ROOM = 9100, QUEUE_BYTES = 4 << 20 };
+/* Bytes of the torus' own heads in a frame, which the tunnel's pieces leave free: here, so that pieces are as large. */
+enum { TORUS_HEADS = 40 };
 
 static uint8_t out[BATCH][ROOM], in[BATCH][ROOM], packet[TUNNEL_VNET_BYTES + TUNNEL_PACKET_MOST];
 static struct mmsghdr outgoing[BATCH], incoming[BATCH];
@@ -41,6 +44,8 @@ static unsigned gathered;
 static int tun, wire;
 static cw_server own, other;
 static uint32_t number, mtu;
+/* Of a piece, as an IP packet: what a frame takes, whatever the device's MTU is. */
+static size_t room;
 static volatile sig_atomic_t ended;
 
 static void die(const char *what)
@@ -75,7 +80,7 @@ static void leave(size_t length)
     struct cut cut;
     uint8_t *ip = packet + TUNNEL_VNET_BYTES;
     if (ip_read(ip, length, &p) != TUNNEL_GOOD || vnet_read(packet, ip, &p, &offload) != TUNNEL_GOOD ||
-        cut_begin(&cut, &p, &offload, mtu) != TUNNEL_GOOD) {
+        cut_begin(&cut, &p, &offload, room) != TUNNEL_GOOD) {
         return;
     }
     for (size_t bytes; (bytes = cut_next_bytes(&cut)) > 0;) {
@@ -155,6 +160,12 @@ static void open_wire(const char *interface)
     if (wire < 0 || bind(wire, (struct sockaddr *)&far_end, sizeof far_end) < 0) {
         die(interface);
     }
+    struct ifreq frame = {.ifr_name = ""};
+    snprintf(frame.ifr_name, sizeof frame.ifr_name, "%s", interface);
+    if (ioctl(wire, SIOCGIFMTU, &frame) < 0) {
+        die(interface);
+    }
+    room = (size_t)frame.ifr_mtu - TORUS_HEADS - TUNNEL_HEAD_BYTES;
     (void)setsockopt(wire, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes);
     (void)setsockopt(wire, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof bytes);
     for (unsigned i = 0; i < BATCH; i++) {

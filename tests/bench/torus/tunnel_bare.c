@@ -2,7 +2,7 @@
 /*
  * tunnel_bare - what the tunnel is measured against: the least program that does the same between two neighbours. It
  * has a tun, cuts what it reads by the product's own cut into pieces that fill the interface's frames, sends them by a
- * packet socket, joins what comes and writes it to the tun; it has no queues, no order, no routes and no other services.
+ * packet socket, joins what comes and writes it to the tun; it has no queues, order, routes or other services.
  *
  *   tunnel_bare DEVICE INTERFACE NUMBER OTHER MTU
  *

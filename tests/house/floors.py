@@ -4,7 +4,7 @@
 from typing import NamedTuple
 
 CONTRACTS, KEYSPACE, BASE, WIRE = "include/cubeway", "keyspace", "runtime/base", "runtime/wire"
-SETTING, STORAGE, FIGURES = "runtime/setting", "storage", "runtime/figures"
+SETTING, STORAGE, FIGURES, SHARE = "runtime/setting", "storage", "runtime/figures", "runtime/share"
 LINKSTATE, CORE, BOOT, NMU, SHIM = "runtime/linkstate", "runtime/core", "runtime/boot", "runtime/nmu", "shim"
 SERVICE_LIST, REPLY, TRANSPORT, SERVICE_JOBS = "services", "services/reply", "services/transport", "services/jobs"
 PING, BENCH, TRACE, INQUIRY = "services/ping", "services/bench", "services/trace", "services/inquiry"
@@ -52,6 +52,8 @@ FOLDERS = (
     Folder(STORAGE, 1, STORAGE, (CONTRACTS, BASE), True),
     Folder(SETTING, 2, "setting", (CONTRACTS, BASE), True),
     Folder(WIRE, 2, "wire", (CONTRACTS, BASE), True),
+    # Memory of attached processes. Nobody stands on it yet: docs/attach.md says what is there.
+    Folder(SHARE, 2, "share", (CONTRACTS, BASE), True),
     Folder(LINKSTATE, 3, "linkstate", (*GROUND, WIRE), True),
     Folder(CORE, 3, "core", (*GROUND, FIGURES, WIRE, LINKSTATE, NMU), True),
     Folder(BOOT, 3, "boot", (*GROUND, WIRE), True),

@@ -19,6 +19,7 @@ import check_includes
 import check_law
 import check_links
 import check_names
+import check_shared
 import check_shell
 import check_spans
 import check_symbols
@@ -45,6 +46,7 @@ CHECKS = {
     "spans": (check_spans.check, False),
     "ternaries": (check_ternaries.check, False),
     "clock": (check_clock.check, False),
+    "shared": (check_shared.check, False),
     "law": (check_law.check, False),
     "shell": (check_shell.check, False),
 }

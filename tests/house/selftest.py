@@ -592,6 +592,41 @@ class Clock(Planted):
         self.finds("clock", "ctl/ask/call.c:1", "an exception of check_clock.py")
 
 
+class Shared(Planted):
+    check = "shared"
+
+    def say(self, path, line):
+        self.plant(path, f"{SPDX}/* shared_bytes, atomic_load, share_lend() */\nvoid f(void)\n{{\n    {line}\n}}\n")
+
+    def test_sound(self):
+        self.say("runtime/share/shared.h", "atomic_load_explicit(in->shared_bytes, memory_order_relaxed);")
+        self.say("runtime/share/inbox_read.c", "share_lend(in, 0, 1);")
+        self.say("runtime/base/pool.c", "atomic_load(&x);")
+        self.say("tests/unit/share/test_shared.c", "share_watch_load(in->shared_bytes);")
+        self.sound("shared")
+
+    def test_another_place(self):
+        self.say("runtime/share/lane.c", "x = in->shared_bytes[0];")
+        self.finds("shared", "runtime/share/lane.c:5", "is of runtime/share/shared.h alone")
+
+    def test_another_folder(self):
+        self.say("services/attach/take.c", "x = in->shared_bytes[0];")
+        self.finds("shared", "services/attach/take.c:5", "is of runtime/share/shared.h alone")
+
+    def test_an_order_of_its_own(self):
+        for line in ("volatile int x;", "atomic_store(p, 1);", "__atomic_load_n(p, 0);", "_Atomic int *q;"):
+            self.say("runtime/share/lane.c", line)
+            self.finds("shared", "runtime/share/lane.c:5", "outside of runtime/share/shared.h")
+
+    def test_lent(self):
+        self.say("runtime/share/lane.c", "const void *p = share_lend(in, 0, 8);")
+        self.finds("shared", "runtime/share/lane.c:5", "a pointer into memory that another side writes")
+
+    def test_hook(self):
+        self.say("daemon/main.c", "share_watch_fence();")
+        self.finds("shared", "daemon/main.c:5", "'share_watch_fence' is of")
+
+
 class Law(Planted):
     check = "law"
 

@@ -49,8 +49,9 @@ class Tunnel(ctl_kit.InNamespace):
             file = os.path.join(self.folder, program)
             with open(file, "w", encoding="utf-8") as out:
                 out.write(self.cwctl("hosts --zone " + program.partition("-")[0]))
-            if shutil.which(program) is not None:
-                subprocess.run([program, *test, file], check=True, capture_output=True)
+            found = shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin")
+            if found is not None:
+                subprocess.run([found, *test, file], check=True, capture_output=True)
         self.assertIn('    local-data-ptr: "10.64.0.1 0-0-0.cube"\n', self.cwctl("hosts --zone unbound"))
         self.refused("hosts --zone bind", "expected dnsmasq or unbound", code=2)
 

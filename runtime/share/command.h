@@ -85,9 +85,43 @@ struct share_command {
 
 enum { SHARE_COMMAND_WORDS = SHARE_COMMAND_BYTES / 8, SHARE_INLINE_WORDS = SHARE_INLINE_BYTES / 8 };
 
-struct share_command share_command_decode(const uint64_t word[static SHARE_COMMAND_WORDS]);
+static inline struct share_command share_command_decode(const uint64_t word[static SHARE_COMMAND_WORDS])
+{
+    return (struct share_command){
+        .op = (uint8_t)word[0],
+        .flags = (uint8_t)(word[0] >> 8),
+        .endpoint = (uint16_t)(word[0] >> 16),
+        .length = (uint32_t)(word[0] >> 32),
+        .user = word[1],
+        .peer = (uint32_t)word[2],
+        .tag = (uint32_t)(word[2] >> 32),
+        .region = (uint16_t)word[3],
+        .generation = (uint16_t)(word[3] >> 16),
+        .template_id = (uint16_t)(word[3] >> 32),
+        .parts = (uint8_t)(word[3] >> 48),
+        .channel = (uint8_t)(word[3] >> 56),
+        .offset = word[4],
+        .value = word[5],
+        .word = (uint32_t)word[6],
+        .change = (uint8_t)(word[6] >> 32),
+        .timeout_us = (uint32_t)word[7],
+        .reserved = word[6] >> 40 != 0 || word[7] >> 32 != 0,
+    };
+}
+
 /* `reserved` is not written. */
-void share_command_encode(const struct share_command *c, uint64_t word[static SHARE_COMMAND_WORDS]);
+static inline void share_command_encode(const struct share_command *c, uint64_t word[static SHARE_COMMAND_WORDS])
+{
+    word[0] = c->op | (uint64_t)c->flags << 8 | (uint64_t)c->endpoint << 16 | (uint64_t)c->length << 32;
+    word[1] = c->user;
+    word[2] = c->peer | (uint64_t)c->tag << 32;
+    word[3] = c->region | (uint64_t)c->generation << 16 | (uint64_t)c->template_id << 32 | (uint64_t)c->parts << 48 |
+              (uint64_t)c->channel << 56;
+    word[4] = c->offset;
+    word[5] = c->value;
+    word[6] = c->word | (uint64_t)c->change << 32;
+    word[7] = c->timeout_us;
+}
 
 /* Memory of a region: 16 bytes as region:16 generation:16 length:32, offset:64. */
 struct share_part {

@@ -32,10 +32,17 @@ static int broken(struct share_lane *l)
     return -EPROTO;
 }
 
-static void put_head(struct share_lane *l, const struct share_record *r)
+/* What a record in a lane says; everything else of its 64 bytes is zero (record.h has their places). */
+struct head {
+    uint32_t length, tag;
+    uint16_t endpoint;
+    uint8_t kind;
+};
+
+static void put_head(struct share_lane *l, struct head h)
 {
-    uint64_t word[SHARE_RECORD_WORDS];
-    share_record_encode(r, word);
+    const uint64_t word[SHARE_RECORD_WORDS] = {h.kind | (uint64_t)h.endpoint << 16 | (uint64_t)h.length << 32, 0, 0,
+                                               (uint64_t)h.tag << 32};
     share_store_words(&l->ours, SHARE_LANE_RECORDS + place_of(l->tail), word, SHARE_RECORD_WORDS);
 }
 
@@ -62,10 +69,10 @@ int share_lane_put(struct share_lane *l, uint16_t endpoint, uint32_t tag, const 
         return -EAGAIN;
     }
     if (room > left) {
-        put_head(l, &(struct share_record){.kind = SHARE_RECORD_FILLER, .length = left - SHARE_RECORD_BYTES});
+        put_head(l, (struct head){.kind = SHARE_RECORD_FILLER, .length = left - SHARE_RECORD_BYTES});
         l->tail += left;
     }
-    put_head(l, &(struct share_record){.kind = SHARE_RECORD_SHORT, .endpoint = endpoint, .tag = tag, .length = length});
+    put_head(l, (struct head){.kind = SHARE_RECORD_SHORT, .endpoint = endpoint, .tag = tag, .length = length});
     if (length > 0) {
         share_store_bytes(&l->ours, SHARE_LANE_RECORDS + place_of(l->tail) + SHARE_RECORD_BYTES, bytes, length);
     }
@@ -89,32 +96,26 @@ bool share_lane_publish(struct share_lane *l)
     return rest == SHARE_REST_FUTEX || rest == SHARE_REST_SOCKET;
 }
 
-/* Is this all that a record in a lane may say? */
-static bool is_plain(const struct share_record *r)
-{
-    uint64_t said = r->job | r->process | r->life | r->server | r->port | r->items | r->right | r->flags;
-    if (r->kind == SHARE_RECORD_FILLER) {
-        return (said | r->endpoint | r->tag) == 0;
-    }
-    return said == 0 && r->kind == SHARE_RECORD_SHORT && r->endpoint < SHARE_LANE_PORTS && r->length <= MESSAGE_MOST;
-}
-
 /* Copies the head at our head and judges the copy; *room is what the record takes. */
-static bool read_head(const struct share_lane *l, struct share_record *r, uint32_t *room)
+static bool read_head(const struct share_lane *l, struct head *h, uint32_t *room)
 {
     uint64_t word[SHARE_RECORD_WORDS];
     uint32_t at = place_of(l->head), ahead = l->tail_seen - l->head;
     share_load_words(&l->theirs, SHARE_LANE_RECORDS + at, word, SHARE_RECORD_WORDS);
-    if (!share_record_decode(word, r) || !is_plain(r)) {
-        return false;
-    }
-    uint64_t wanted = share_record_room(r->length);
-    if (wanted > ahead || wanted > SHARE_LANE_RING - at) {
+    *h = (struct head){.length = (uint32_t)(word[0] >> 32),
+                       .tag = (uint32_t)(word[3] >> 32),
+                       .endpoint = (uint16_t)(word[0] >> 16),
+                       .kind = (uint8_t)word[0]};
+    uint64_t rest = (word[0] & 0xff00) | word[1] | word[2] | (uint32_t)word[3] | word[4] | word[5] | word[6] | word[7];
+    bool filler = h->kind == SHARE_RECORD_FILLER && (h->endpoint | h->tag) == 0;
+    bool message = h->kind == SHARE_RECORD_SHORT && h->endpoint < SHARE_LANE_PORTS && h->length <= MESSAGE_MOST;
+    uint64_t wanted = share_record_room(h->length);
+    if (rest != 0 || !(filler || message) || wanted > ahead || wanted > SHARE_LANE_RING - at) {
         return false;
     }
     if (SHARE_MUTANT(LANE_HEAD_TWICE)) {
         share_load_words(&l->theirs, SHARE_LANE_RECORDS + at, word, SHARE_RECORD_WORDS);
-        r->length = (uint32_t)(word[0] >> 32) % SHARE_LANE_RING;
+        h->length = (uint32_t)(word[0] >> 32) % SHARE_LANE_RING;
     }
     *room = (uint32_t)wanted;
     return true;
@@ -135,7 +136,7 @@ int share_lane_take(struct share_lane *l, uint64_t endpoints, struct share_lane_
     }
     /* Each turn passes 64 bytes at least, and no more than a ring of them is ahead. */
     while (l->head != l->tail_seen) {
-        struct share_record r;
+        struct head r;
         uint32_t room;
         if (!read_head(l, &r, &room)) {
             return broken(l);

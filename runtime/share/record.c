@@ -43,11 +43,15 @@ bool share_record_decode(const uint64_t word[static SHARE_RECORD_WORDS], struct 
         r.requester_job = (uint32_t)word[KEY_AT];
         r.requester_process = (uint32_t)(word[KEY_AT] >> 32);
     }
-    /* What it would be written as is all that it may be. */
-    uint64_t again[SHARE_RECORD_WORDS];
-    share_record_encode(&r, again);
     if (r.kind < SHARE_RECORD_SHORT || r.kind > SHARE_RECORD_FILLER || r.flags & ~SHARE_RECORD_FLAGS ||
-        about == (SHARE_RECORD_TO_KEY | SHARE_RECORD_REQUESTER) || memcmp(again, word, sizeof again) != 0) {
+        r.server >> SERVER_BITS != 0 || about == (SHARE_RECORD_TO_KEY | SHARE_RECORD_REQUESTER)) {
+        return false;
+    }
+    /* What no flag announces must be zero. */
+    uint64_t rest = word[KEY_AT + 2] >> 32;
+    rest |= about == SHARE_RECORD_TO_KEY ? 0 : word[KEY_AT + 1] | word[KEY_AT + 2];
+    rest |= about == 0 ? word[KEY_AT] : 0;
+    if (rest != 0) {
         return false;
     }
     *out = r;

@@ -151,15 +151,26 @@ static inline uint64_t share_load_64_acquire(const struct share_in *in, size_t a
     return share_load_64_in_order(in, at, memory_order_acquire);
 }
 
+/* For the copies below: one load, relaxed, of a place that was found to be inside. */
+static inline uint64_t share_load_word(const void *word)
+{
+    share_watch_load(word, sizeof(uint64_t));
+    return atomic_load_explicit((const _Atomic share_word64 *)word, memory_order_relaxed);
+}
+
+static inline unsigned char share_load_byte(const void *byte)
+{
+    share_watch_load(byte, 1);
+    return atomic_load_explicit((const _Atomic unsigned char *)byte, memory_order_relaxed);
+}
+
 /* Copies `count` words of 64 bits, each loaded once. at is a multiple of 8. */
 static inline void share_load_words(const struct share_in *in, size_t at, uint64_t *to, size_t count)
 {
     CHECK(count <= in->size / sizeof *to && share_inside(in->size, at, count * sizeof *to, sizeof *to));
     const unsigned char *from = in->shared_bytes + at;
     for (size_t i = 0; i < count; i++) {
-        const void *word = from + i * sizeof *to;
-        share_watch_load(word, sizeof *to);
-        to[i] = atomic_load_explicit((const _Atomic share_word64 *)word, memory_order_relaxed);
+        to[i] = share_load_word(from + i * sizeof *to);
     }
 }
 
@@ -167,20 +178,19 @@ static inline void share_load_words(const struct share_in *in, size_t at, uint64
 static inline void share_load_bytes(const struct share_in *in, size_t at, void *to, size_t length)
 {
     CHECK(share_inside(in->size, at, length, 1));
+    const unsigned char *from = in->shared_bytes + at;
     unsigned char *out = to;
-    while (length > 0) {
-        const void *from = in->shared_bytes + at;
-        size_t step = at % sizeof(uint64_t) == 0 && length >= sizeof(uint64_t) ? sizeof(uint64_t) : 1;
-        share_watch_load(from, step);
-        if (step == sizeof(uint64_t)) {
-            uint64_t word = atomic_load_explicit((const _Atomic share_word64 *)from, memory_order_relaxed);
-            memcpy(out, &word, sizeof word);
-        } else {
-            *out = atomic_load_explicit((const _Atomic unsigned char *)from, memory_order_relaxed);
-        }
-        at += step;
-        out += step;
-        length -= step;
+    for (; length > 0 && (uintptr_t)from % sizeof(uint64_t) != 0; length--) {
+        *out++ = share_load_byte(from++);
+    }
+    for (; length >= sizeof(uint64_t); length -= sizeof(uint64_t)) {
+        uint64_t word = share_load_word(from);
+        memcpy(out, &word, sizeof word);
+        from += sizeof word;
+        out += sizeof word;
+    }
+    for (; length > 0; length--) {
+        *out++ = share_load_byte(from++);
     }
 }
 

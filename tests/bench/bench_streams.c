@@ -5,13 +5,14 @@
  * or to a root on each server, beside the goal and the bound of the links. Mapping, sorting and writing are not
  * counted. `--smoke` only shows that it runs.
  *
- *   bench_streams [--smoke] [--records N] [--only K] [--path auto|trees|direct]
+ *   bench_streams [--smoke] [--records N] [--only K] [--path auto|trees|shortest|direct] [--trace]
  *   bench_streams --paths [--records N]       to each, six shares of keys that all have, by all three paths: as CSV
  *
  *   N: of each server, 200,000 when nothing is said (no two keys equal, and --paths: 20,000); 1,650,000 are 30 MB. K:
- *   the K-th figure alone
+ *   the K-th figure alone. --trace: also how busy the links are, every half of a millisecond
  */
 #include "base/prng.h"
+#include "core/pkt.h"
 #include "fake_result.h"
 #include "nmu/book.h"
 #include "services/aggregate/aggregate.h"
@@ -146,6 +147,46 @@ static bool collects(cw_server s)
     return some;
 }
 
+/* --trace: how busy the links are, in steps. */
+static bool trace;
+static uint64_t small_frames, large_frames;
+
+static void on_frame(void *context, cw_server s, cw_link link, const struct cw_packet *frame, cw_time now,
+                     const struct wire_flight *flight)
+{
+    enum { SMALL = 1000 };
+    (void)context;
+    (void)s;
+    (void)link;
+    (void)now;
+    (void)flight;
+    small_frames += frame->length < SMALL;
+    large_frames += frame->length >= SMALL;
+}
+
+static void trace_step(cw_span span)
+{
+    static uint64_t before[SERVERS * CW_LINK_COUNT];
+    uint64_t all = 0, least = UINT64_MAX, most = 0;
+    double full = (double)span.ns / 8;
+    unsigned roots = 0;
+    for (unsigned i = 0; i < SERVERS * CW_LINK_COUNT; i++) {
+        uint64_t now = world_wire(world, i / CW_LINK_COUNT, (cw_link)(i % CW_LINK_COUNT))->bytes;
+        uint64_t sent = now - before[i];
+        before[i] = now;
+        all += sent;
+        least = sent < least ? sent : least;
+        most = sent > most ? sent : most;
+    }
+    for (cw_server s = 0; s < SERVERS; s++) {
+        roots += collects(s);
+    }
+    printf("# %8.2f ms: links %.3f busy, %.3f to %.3f; %" PRIu64 " small and %" PRIu64 " large frames; %u roots\n",
+           (double)world_now(world).ns / 1e6, (double)all / full / SERVERS / CW_LINK_COUNT, (double)least / full,
+           (double)most / full, small_frames, large_frames, roots);
+    small_frames = large_frames = 0;
+}
+
 static bool any_collects(bool each)
 {
     bool some = false;
@@ -168,11 +209,18 @@ static double time_of(bool each, const char *path)
     if (world_command(world, DESK, "aggregate", 5, words, &sink) != 0) {
         exit(1);
     }
-    while (!r.done) {
+    static const struct world_watch watch = {.frame = on_frame};
+    if (trace) {
+        world_watch(world, &watch);
+    }
+    for (unsigned steps = 1; !r.done; steps++) {
         run(CW_US(20));
         bool busy = any_collects(each);
         began = began.ns == 0 && busy ? world_now(world) : began;
         ended = busy ? world_now(world) : ended;
+        if (trace && busy && steps % 25 == 0) {
+            trace_step(CW_US(500));
+        }
     }
     if (r.rc != 0 || began.ns == 0 || ended.ns == 0) {
         fprintf(stderr, "it ended with %d\n", r.rc);
@@ -214,10 +262,10 @@ static void streams(const struct figure *f, uint64_t records, const char *path)
 /* Time of all records of one server in Gb/s, by path and share of equal keys. */
 static void paths(uint64_t records)
 {
-    static const char *const path[] = {"trees", "direct", "auto"};
+    static const char *const path[] = {"trees", "shortest", "direct", "auto"};
     static const unsigned same[] = {0, 20, 40, 60, 80, 100};
     printf("# percent of keys that all have, different keys of all over those of each, Gb/s of one server's records\n"
-           "equal,s,trees,direct,auto\n");
+           "equal,s,trees,shortest,direct,auto\n");
     for (unsigned k = 0; k < sizeof same / sizeof *same; k++) {
         printf("%u,%.3f", same[k], (same[k] / 100.0 + (1 - same[k] / 100.0) * SERVERS) / SERVERS);
         for (unsigned i = 0; i < sizeof path / sizeof *path; i++) {
@@ -246,6 +294,7 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         smoke = smoke || strcmp(argv[i], "--smoke") == 0;
         by_paths = by_paths || strcmp(argv[i], "--paths") == 0;
+        trace = trace || strcmp(argv[i], "--trace") == 0;
         if (i + 1 < argc && strcmp(argv[i], "--records") == 0) {
             records = strtoull(argv[++i], NULL, 10);
         } else if (i + 1 < argc && strcmp(argv[i], "--only") == 0) {

@@ -2,6 +2,7 @@
 #include "services/aggregate/dense/plan.h"
 
 #include "keyspace/mend.h"
+#include "services/aggregate/dense/ways.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +12,8 @@
 struct draft {
     struct plan *plan;
     const struct plan_question *q;
-    const struct mend *mend;
+    const struct mend *mend; /* NULL: shortest ways */
+    const uint16_t *far;     /* then: how far each offset is (ways.h) */
     uint64_t *involved;
     uint8_t *live, *needed; /* by offset */
     cw_server self;         /* an offset */
@@ -22,14 +24,20 @@ static bool is_member(const struct draft *d, cw_server offset)
     return trees_set_has(d->q->members, torus_shift(d->q->torus, d->q->root, offset));
 }
 
+/* The link towards the root; CW_LINK_COUNT or more: none leads there. */
+static cw_link up(const struct draft *d, cw_link tree, cw_server offset)
+{
+    return d->mend != NULL ? mend_parent(d->mend, tree, offset) : ways_parent(d->q->torus, d->far, tree, offset);
+}
+
 /* Marks the way from a member up to the root. Gives its length in edges, or -1: it does not lead there. */
 static int mark_way(struct draft *d, cw_link tree, cw_server offset)
 {
     int edges = 0;
     for (cw_server at = offset; at != 0; edges++) {
         d->needed[at] = 1;
-        cw_link link = mend_parent(d->mend, tree, at);
-        if (link == MEND_NO_PARENT) {
+        cw_link link = up(d, tree, at);
+        if (link >= CW_LINK_COUNT) {
             return -1;
         }
         at = torus_neighbour(d->q->torus, at, link);
@@ -64,13 +72,13 @@ static int add_tree(struct draft *d, cw_link tree, cw_server *lost)
         return 0;
     }
     if (d->self != 0) {
-        cw_server above = torus_neighbour(torus, d->self, mend_parent(d->mend, tree, d->self));
+        cw_server above = torus_neighbour(torus, d->self, up(d, tree, d->self));
         t->parent = torus_shift(torus, d->q->root, above);
     }
     for (cw_links left = torus_links(torus); left != 0; left &= (cw_links)(left - 1)) {
         cw_link link = (cw_link)__builtin_ctz(left);
         cw_server below = torus_neighbour(torus, d->self, link);
-        if (below != 0 && d->needed[below] && mend_parent(d->mend, tree, below) == cw_link_opposite(link)) {
+        if (below != 0 && d->needed[below] && up(d, tree, below) == cw_link_opposite(link)) {
             t->children |= cw_links_of(link);
         }
     }
@@ -101,15 +109,20 @@ int plan_make(struct plan *p, const struct plan_question *q, cw_server self, uin
         live[o] = o == 0 || !trees_set_has(q->dead, torus_shift(q->torus, q->root, o));
     }
     struct mend mend;
-    int rc = mend_make(&mend, q->torus, q->trees, live);
+    uint16_t *far = NULL;
+    int rc = q->shortest ? ways_make(q->torus, live, &far) : mend_make(&mend, q->torus, q->trees, live);
     if (rc == 0) {
-        struct draft d = {.plan = p, .q = q, .mend = &mend, .involved = involved, .live = live, .needed = live + n};
+        struct draft d = {.plan = p, .q = q, .far = far, .involved = involved, .live = live, .needed = live + n};
+        d.mend = q->shortest ? NULL : &mend;
         d.self = torus_offset(q->torus, q->root, self);
         for (cw_link tree = 0; tree < CW_LINK_COUNT && rc == 0; tree++) {
             rc = p->trees >> tree & 1 ? add_tree(&d, tree, lost) : 0;
         }
-        mend_free(&mend);
+        if (!q->shortest) {
+            mend_free(&mend);
+        }
     }
+    free(far);
     free(live);
     return rc;
 }

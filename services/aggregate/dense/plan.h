@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * plan.h - from whom a server takes and to whom it gives: the arc-disjoint trees of the reducer, mended where servers
- * are dead (keyspace/mend.h), pruned to the members, and turned round: a server's parent is where its sums go.
+ * are dead (keyspace/mend.h), or trees of shortest ways (ways.h), pruned to the members, and turned round: a server's
+ * parent is where its sums go.
  *
  *  1. A plan is a pure function of the torus, the root, the members and the dead: all servers that are told these make
  *     the same trees. Nobody's own view goes in.
@@ -34,6 +35,7 @@ struct plan_question {
     const struct trees *trees;
     cw_server root;
     const uint64_t *members, *dead; /* sets of trees_set_words(torus); the root is not dead */
+    bool shortest;                  /* trees of shortest ways instead (ways.h) */
 };
 
 /*

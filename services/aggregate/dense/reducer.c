@@ -180,7 +180,7 @@ static void begin(struct reducer *r)
         reducer_end(r, -EOPNOTSUPP, d->self);
         return;
     }
-    const struct plan_question question = {&d->torus, d->trees, d->self, r->counted, r->dead};
+    const struct plan_question question = {&d->torus, d->trees, d->self, r->counted, r->dead, false};
     int rc = plan_make(&plan, &question, d->self, r->involved, &lost);
     if (rc == -ENETUNREACH) {
         if (reducer_lose(r, lost)) {

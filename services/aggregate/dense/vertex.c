@@ -132,7 +132,7 @@ int vertex_begin(struct dense *d, const struct message *m, struct reducer *reduc
     v->combine = number_combine((cw_number)m->spec.type, (cw_combine)m->spec.combine);
     list_push_back(&d->vertices, &v->link);
     d->vertex_count++;
-    const struct plan_question question = {&d->torus, d->trees, m->run.root, m->members, m->dead};
+    const struct plan_question question = {&d->torus, d->trees, m->run.root, m->members, m->dead, false};
     rc = blocks_read(&v->blocks, m->spec.elements, number_element((cw_number)m->spec.type, (cw_combine)m->spec.combine),
                      m->each);
     rc = rc < 0 ? rc : plan_make(&v->plan, &question, d->self, NULL, &lost);

@@ -100,6 +100,7 @@ static unsigned with_result(const struct lead *l)
 
 static void row_end(const struct lead *l, bool well)
 {
+    static const char *const ways[] = {[LETTER_TREES] = "trees", [LETTER_PAST] = "direct", [LETTER_SHORT] = "shortest"};
     const struct stream *st = l->st;
     cw_request *r = l->request;
     uint64_t records = 0, keys = 0, bytes = 0;
@@ -123,7 +124,7 @@ static void row_end(const struct lead *l, bool well)
     cw_request_int(r, "counted", well ? stream_count_of(st, l->counted) : 0);
     cw_request_int(r, "members", stream_count_of(st, l->members));
     cw_request_int(r, "parts", l->parts);
-    cw_request_text(r, "path", l->direct ? "direct" : "trees");
+    cw_request_text(r, "path", ways[l->way]);
     if (l->to != LEAD_TO_CALLER) {
         cw_request_int(r, "with_result", well ? with_result(l) : 0);
     }

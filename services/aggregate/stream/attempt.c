@@ -23,9 +23,10 @@ void attempt_give_up(struct collector *c)
     stream_wake(st);
 }
 
-static bool is_direct(const struct collector *c)
+static enum letter_way way_of(const struct collector *c)
 {
-    return (c->wish.flags & LETTER_DIRECT) != 0;
+    bool direct = (c->wish.flags & LETTER_DIRECT) != 0;
+    return direct ? LETTER_PAST : (c->wish.flags & LETTER_SHORTEST) != 0 ? LETTER_SHORT : LETTER_TREES;
 }
 
 /* Would another attempt end with the same? */
@@ -95,13 +96,14 @@ static int make_plan(struct collector *c, unsigned *depth, cw_server *lost)
 {
     struct stream *st = c->st;
     struct plan plan;
-    if (is_direct(c)) {
+    if (way_of(c) == LETTER_PAST) {
         *depth = 1;
         memcpy(c->involved, c->members, stream_words(st) * sizeof *c->involved);
         trees_set_add(c->involved, st->self);
         return 0;
     }
-    const struct plan_question question = {&st->torus, st->trees, st->self, c->members, c->dead};
+    const struct plan_question question = {&st->torus, st->trees, st->self,
+                                           c->members, c->dead,   way_of(c) == LETTER_SHORT};
     int rc = plan_make(&plan, &question, st->self, c->involved, lost);
     *depth = plan.depth;
     return rc;
@@ -133,9 +135,9 @@ static void begin(struct collector *c)
     l.wish = c->wish; /* the job, and how to combine */
     l.partitions = c->wish.partitions;
     l.each = c->each;
-    l.direct = is_direct(c);
+    l.way = way_of(c);
     l.open = c->count == c->wish.partitions ? STREAM_OPEN : 1; /* several roots share the links */
-    if (l.direct) {
+    if (l.way == LETTER_PAST) {
         enum { TOGETHER = 32 };
         uint32_t roots = c->wish.partitions / c->count, each = STREAM_OPEN_DIRECT * TOGETHER / (roots + 1);
         l.open = (uint8_t)(each < 1 ? 1 : each < STREAM_OPEN_DIRECT ? each : STREAM_OPEN_DIRECT);

@@ -174,6 +174,9 @@ static void tell(struct flow *f, struct input *in)
     if (in->child == CW_SERVER_NONE || in->telling || in->ended || in->told == granted || j->broken) {
         return;
     }
+    if (in->told != 0 && granted - in->told < f->window / 4) {
+        return; /* a word for each block would be a packet for each */
+    }
     struct letter l = {.kind = LETTER_GRANT, .run = j->run, .attempt = j->attempt, .tree = (uint8_t)f->tree};
     l.partition = f->partition;
     l.sequence = granted;
@@ -535,10 +538,24 @@ void flow_pump(struct flow *f)
     }
 }
 
+/*
+ * Who goes on first: trees take turns, and of one the partition that was opened first. Were all of them as fast, all
+ * would end at the same time, and links would be idle until the next ones have been opened.
+ */
+static struct flow *first_waiting(struct list *waiting)
+{
+    struct flow *first = container_of(list_first(waiting), struct flow, waits);
+    for (struct list_node *n = list_first(waiting); n != NULL; n = list_next(waiting, n)) {
+        struct flow *f = container_of(n, struct flow, waits);
+        first = f->j == first->j && f->tree == first->tree && f->partition < first->partition ? f : first;
+    }
+    return first;
+}
+
 void flow_go_on(struct stream *st, cw_link link)
 {
     while (st->lent[link] < STREAM_LENT && !list_is_empty(&st->waiting[link])) {
-        struct flow *f = container_of(list_first(&st->waiting[link]), struct flow, waits);
+        struct flow *f = first_waiting(&st->waiting[link]);
         list_remove(&f->waits);
         flow_pump(f);
     }

@@ -59,7 +59,8 @@ enum {
     STREAM_OPEN_DIRECT = 8,    /* without trees, of one root; all roots have few more together */
     STREAM_WINDOW_MOST = 8,    /* blocks of a partition above a child; of long blocks as many as have room in 128 KiB */
     STREAM_BLOCK = 64 << 10,   /* bytes of a block, at most */
-    STREAM_LENT = 16 << 10,    /* bytes of blocks on their way to a neighbour, beyond which no other one is sent */
+    STREAM_PACKED = 8384,      /* over trees: a block and an acknowledgement beside it fill a frame of 9,000 bytes */
+    STREAM_LENT = 18000,       /* bytes of blocks on their way to a neighbour, beyond which no other one is sent */
     STREAM_PARTITIONS = 96,    /* of a run, if nothing else is said */
     STREAM_PARTS = 16,         /* of a run of several roots: so many and more of them together, six of each at least */
     STREAM_TELLS = 2,          /* so many; one may have lost what it held */
@@ -70,6 +71,7 @@ enum {
 #define STREAM_TICK CW_MS(50)
 #define STREAM_ASK_EVERY \
     CW_MS(500)                  /* a contributor or junction asks the root so often whether the run is still there */
+#define STREAM_REPEAT CW_MS(30) /* where links are slow, packets that are under way are not repeated before */
 #define STREAM_STALL CW_MS(200) /* a root that has seen nothing move for so long asks everybody */
 #define STREAM_HOLD CW_MS(2)    /* a block that is not full waits so long for more */
 #define STREAM_PAUSE_FIRST CW_MS(2) /* between two attempts: doubled until a partition is whole */

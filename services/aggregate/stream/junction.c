@@ -67,7 +67,7 @@ static int check(struct stream *st, const struct letter *l)
         return rc == -ELIBACC || rc == -ELIBBAD ? rc : -EPROTO;
     }
     bool member = trees_set_has(l->members, st->self);
-    if (l->servers != st->torus.servers || l->open > (l->direct ? STREAM_OPEN_DIRECT : STREAM_OPEN) ||
+    if (l->servers != st->torus.servers || l->open > (l->way == LETTER_PAST ? STREAM_OPEN_DIRECT : STREAM_OPEN) ||
         l->run.root >= l->servers || l->attempt == 0 || trees_set_has(l->others, l->run.root) ||
         trees_set_has(l->others, st->self)) {
         return -EPROTO;
@@ -107,14 +107,16 @@ static int take_own(struct junction *j, const struct letter *l)
 uint32_t junction_each(const struct collector *c, unsigned depth)
 {
     enum { LEAST = 4096, PART = 300, ROOM = 8 << 20 };
+    uint32_t most = STREAM_PACKED;
     uint64_t members = stream_count_of(c->st, c->members);
     uint64_t mine = c->bytes / c->wish.partitions * c->count;
     uint64_t bytes = mine / members / ((uint64_t)PART * (depth + 1));
     if ((c->wish.flags & LETTER_DIRECT) != 0) {
         bytes = mine / c->count / members;
         bytes = bytes < ROOM / members ? bytes : ROOM / members;
+        most = STREAM_BLOCK;
     }
-    return bytes < LEAST ? LEAST : bytes > STREAM_BLOCK ? STREAM_BLOCK : (uint32_t)bytes;
+    return bytes < LEAST ? LEAST : bytes > most ? most : (uint32_t)bytes;
 }
 
 /* The memory for all flows that may be open is taken at once: so nobody waits for it in the middle. */
@@ -151,8 +153,9 @@ static int plan_direct(struct junction *j, const struct letter *l)
 static int plan(struct junction *j, const struct letter *l)
 {
     cw_server lost;
-    const struct plan_question question = {&j->st->torus, j->st->trees, l->run.root, l->members, l->others};
-    return l->direct ? plan_direct(j, l) : plan_make(&j->plan, &question, j->st->self, NULL, &lost);
+    const struct plan_question question = {&j->st->torus, j->st->trees, l->run.root,
+                                           l->members,    l->others,    l->way == LETTER_SHORT};
+    return l->way == LETTER_PAST ? plan_direct(j, l) : plan_make(&j->plan, &question, j->st->self, NULL, &lost);
 }
 
 int junction_begin(struct stream *st, const struct letter *l, struct collector *collector)
@@ -184,7 +187,7 @@ int junction_begin(struct stream *st, const struct letter *l, struct collector *
     j->opened = opened;
     j->each = l->each;
     j->open_most = l->open;
-    j->direct = l->direct;
+    j->direct = l->way == LETTER_PAST;
     j->collector = collector;
     j->asked = cw_now(st->s);
     snprintf(j->combine, sizeof j->combine, "%s", l->wish.combine);

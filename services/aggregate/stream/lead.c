@@ -380,7 +380,7 @@ static void order(struct lead *l, struct lead_part *p)
     letter.first = p->first;
     letter.count = p->count;
     letter.bytes = l->bytes;
-    letter.wish.flags |= l->direct ? LETTER_DIRECT : 0;
+    letter.wish.flags |= l->way == LETTER_PAST ? LETTER_DIRECT : l->way == LETTER_SHORT ? LETTER_SHORTEST : 0;
     letter.servers = st->torus.servers;
     heir_set(l, letter.members);
     if (l->to == LEAD_TO_ALL) {
@@ -399,7 +399,7 @@ static void order(struct lead *l, struct lead_part *p)
 /* Roots collect one after the other, a few at a time: each has room of its own at every server. */
 static void order_more(struct lead *l)
 {
-    unsigned collecting = 0, most = l->direct ? STREAM_ROOTS_DIRECT : STREAM_ROOTS;
+    unsigned collecting = 0, most = l->way == LETTER_PAST ? STREAM_ROOTS_DIRECT : STREAM_ROOTS;
     for (unsigned i = 0; i < l->parts; i++) {
         collecting += l->part[i].state == LEAD_PART_COLLECTS;
     }
@@ -473,14 +473,15 @@ static unsigned roots_of(const struct lead *l)
     return l->to == LEAD_TO_SERVERS || l->to == LEAD_TO_EACH ? stream_count_of(l->st, l->writers) : 1;
 }
 
-/* Past the trees, or over them? Once, for all rounds. */
+/* By which way records go: once, for all rounds. */
 static void choose_path(struct lead *l)
 {
     struct stream *st = l->st;
     if (l->round > 0) {
         return;
     }
-    l->direct = l->path == LEAD_PATH_DIRECT;
+    static const enum letter_way ways[] = {LETTER_TREES, LETTER_TREES, LETTER_PAST, LETTER_SHORT};
+    l->way = ways[l->path];
     if (l->keys == NULL || (st->trees == NULL && trees_open(&st->trees, &st->torus) < 0)) {
         return;
     }
@@ -490,7 +491,7 @@ static void choose_path(struct lead *l)
                                     .roots = roots_of(l),
                                     .keys = summary_distinct_count(l->keys),
                                     .keys_of_each = l->keys_of_each};
-    l->direct = path_is_direct(&q);
+    l->way = path_choose(&q);
 }
 
 /* All inputs are ready, or cannot be. */

@@ -19,7 +19,7 @@ enum { LEAD_REFUSALS = 64 };
 enum lead_to { LEAD_TO_SERVERS, LEAD_TO_EACH, LEAD_TO_ALL, LEAD_TO_CALLER };
 
 /* Over which ways records go: whichever is faster, the trees, or straight to the root. */
-enum lead_path { LEAD_PATH_AUTO, LEAD_PATH_TREES, LEAD_PATH_DIRECT };
+enum lead_path { LEAD_PATH_AUTO, LEAD_PATH_TREES, LEAD_PATH_DIRECT, LEAD_PATH_SHORTEST };
 
 enum lead_state {
     LEAD_PREPARES, /* contributors read their inputs */
@@ -83,7 +83,7 @@ struct lead {
     unsigned awaited;
     uint64_t bytes; /* of all inputs */
     enum lead_path path;
-    bool direct;                   /* that is decided: past the trees */
+    enum letter_way way;           /* that is decided */
     struct summary_distinct *keys; /* of all contributors, to decide it; NULL: there is nothing to decide */
     uint64_t keys_of_each;         /* how many each has, added up */
     struct lead_part *part;

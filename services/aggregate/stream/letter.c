@@ -97,7 +97,7 @@ static void put_announce(struct writer *w, const struct letter *l)
     size_t length = strlen(l->wish.combine);
     writer_be32(w, l->partitions);
     writer_be32(w, l->each);
-    writer_be32(w, (uint32_t)length << 24 | (uint32_t)l->open << 16 | (uint32_t)l->direct << 8);
+    writer_be32(w, (uint32_t)length << 24 | (uint32_t)l->open << 16 | (uint32_t)l->way << 8);
     put_name(w, &l->lead);
     writer_be32(w, l->wish.job);
     writer_be32(w, l->servers);
@@ -212,6 +212,7 @@ static bool take_sets(struct reader *r, struct letter *l)
 
 static bool take_wish(struct reader *r, struct letter *l)
 {
+    enum { BOTH_WAYS = LETTER_DIRECT | LETTER_SHORTEST };
     struct wish *w = &l->wish;
     uint8_t length[4];
     w->limit_ms = reader_be32(r);
@@ -221,9 +222,10 @@ static bool take_wish(struct reader *r, struct letter *l)
     uint32_t flags = reader_be32(r);
     w->flags = (uint8_t)(flags >> 24);
     reader_copy(r, length, sizeof length);
-    bool good = (flags & 0xffffff) == 0 && (w->flags & ~LETTER_FLAGS) == 0 && w->limit_ms >= 1 &&
-                w->limit_ms <= LETTER_LIMIT_MOST_MS && w->partitions >= 1 && w->partitions <= LETTER_PARTITIONS_MOST &&
-                reader_ok(r) && length[0] > 0 && length[2] > 0 && length[3] > 0;
+    bool good = (flags & 0xffffff) == 0 && (w->flags & ~LETTER_FLAGS) == 0 && (w->flags & BOTH_WAYS) != BOTH_WAYS &&
+                w->limit_ms >= 1 && w->limit_ms <= LETTER_LIMIT_MOST_MS && w->partitions >= 1 &&
+                w->partitions <= LETTER_PARTITIONS_MOST && reader_ok(r) && length[0] > 0 && length[2] > 0 &&
+                length[3] > 0;
     return good && take_sets(r, l) && take_name(r, length[0], LETTER_NAME_MOST, w->from) &&
            take_name(r, length[1], LETTER_NAME_MOST, w->to) && take_name(r, length[2], LETTER_WORD_MOST, w->mapper) &&
            take_name(r, length[3], LETTER_WORD_MOST, w->combine);
@@ -258,12 +260,13 @@ static bool take_announce(struct reader *r, struct letter *l)
     l->each = reader_be32(r);
     uint32_t length = reader_be32(r);
     l->open = (uint8_t)(length >> 16);
-    l->direct = (length >> 8 & 1) != 0;
+    uint8_t way = (uint8_t)(length >> 8);
+    l->way = way < LETTER_WAYS ? (enum letter_way)way : LETTER_TREES;
     take_run(r, &l->lead);
     l->wish.job = reader_be32(r);
     return l->open > 0 && l->partitions >= 1 && l->partitions <= LETTER_PARTITIONS_MOST &&
-           l->each >= LETTER_EACH_LEAST && l->each <= LETTER_EACH_MOST && (length & 0xfeff) == 0 && length >> 24 != 0 &&
-           take_sets(r, l) && take_name(r, length >> 24, LETTER_WORD_MOST, l->wish.combine);
+           l->each >= LETTER_EACH_LEAST && l->each <= LETTER_EACH_MOST && way < LETTER_WAYS && (length & 0xff) == 0 &&
+           length >> 24 != 0 && take_sets(r, l) && take_name(r, length >> 24, LETTER_WORD_MOST, l->wish.combine);
 }
 
 static bool take_stream(struct reader *r, struct letter *l)

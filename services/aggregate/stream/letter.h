@@ -16,7 +16,7 @@
  *  COPY      24 wish                     from a root to a server that gets the result, a request; ORDERED answers
  *  COMMIT    24 servers | 28 members                      from the lead to who writes, a request: the result
  *                                        gets its name; ORDERED answers. And from each of them to the next
- *  ANNOUNCE  24 partitions | 28 each | 32 bytes of combine (1) open (1) direct (1) 0 (1) | 36 lead | 40 its life (8)
+ *  ANNOUNCE  24 partitions | 28 each | 32 bytes of combine (1) open (1) way (1) 0 (1) | 36 lead | 40 its life (8)
  *            48 its number | 52 job | 56 servers | 60 members | .. others | combine
  *                                        from a root to all servers of the plan
  *  GRANT     24 tree (1) 0 (1) bytes of after (2) | 28 partition | 32 granted | after
@@ -32,6 +32,7 @@
  *  members, others: sets of `servers` bits, in words of 64 bits: server s is bit s % 64 of word s / 64. Members
  *        contribute; in COMMIT they are those who write the result. Others: in PREPARE those who write the result, or a
  *        part of it; in ORDER and COPY those who get a copy of it, but the root; in ANNOUNCE the dead.
+ *  way: over arc-disjoint trees (0), straight to the root (1), over trees of shortest ways (2).
  *  of: whose input it is: the server's own, or that of another one, of which it has a copy. digest: of the bytes of the
  *        input; in PREPARE what it must be. 0: nobody knows.
  *  job: whose memory and spool it takes, of all servers. limit: of that job at the server that was in the way
@@ -54,7 +55,7 @@
 #include "services/aggregate/sorted/record.h"
 
 enum {
-    LETTER_VERSION = 5,
+    LETTER_VERSION = 6,
     LETTER_BLOCK_BYTES = 36,
     LETTER_NAME_MOST = 200,               /* of a file */
     LETTER_WORD_MOST = MODULES_WORD_MOST, /* of a mapper or a combine */
@@ -84,11 +85,20 @@ enum letter_kind {
 
 /* Flags of a wish. */
 enum {
-    LETTER_WITHOUT = 1, /* goes on without servers that are gone */
-    LETTER_CALLER = 2,  /* the result is not written, but given to whoever ordered it */
-    LETTER_DIRECT = 4,  /* ORDER: past the trees */
-    LETTER_ASKS = 8,    /* PREPARE: tell how many keys there are */
-    LETTER_FLAGS = 15,  /* all of them */
+    LETTER_WITHOUT = 1,   /* goes on without servers that are gone */
+    LETTER_CALLER = 2,    /* the result is not written, but given to whoever ordered it */
+    LETTER_DIRECT = 4,    /* ORDER: straight to the root */
+    LETTER_ASKS = 8,      /* PREPARE: tell how many keys there are */
+    LETTER_SHORTEST = 16, /* ORDER: over trees of shortest ways; not with LETTER_DIRECT */
+    LETTER_FLAGS = 31,    /* all of them */
+};
+
+/* How records come from contributors to a root. */
+enum letter_way {
+    LETTER_TREES, /* over arc-disjoint trees */
+    LETTER_PAST,  /* past them: straight to the root */
+    LETTER_SHORT, /* over trees of shortest ways (dense/ways.h) */
+    LETTER_WAYS,
 };
 
 /* What whoever orders a run wants of it. */
@@ -129,7 +139,7 @@ struct letter {
     uint32_t first, count;         /* ORDER: the root's partitions, of those of the wish; count is 1 at least */
     uint32_t each;                 /* ANNOUNCE: bytes of a block, where no record is longer */
     uint8_t open;                  /* ANNOUNCE: partitions of a tree that may be under way; 1 at least */
-    bool direct;                   /* ANNOUNCE: contributors send straight to the root */
+    enum letter_way way;           /* ANNOUNCE */
 };
 
 /* How many bytes letter_encode() writes: at most LETTER_BYTES_MOST. */

@@ -4,11 +4,8 @@
 /* Fractions are in millionths. */
 #define ONE UINT64_C(1000000)
 
-/*
- * What bench_streams measures: straight to the roots 0.62 of the links carries records, over trees 0.89. Packets of 26
- * contributors stand in one another's way, and acknowledgements go as far as they do.
- */
-enum { SLOWER = 14, SLOWER_OF = 10 };
+/* Less than a part in so many is no gain: trees that share no arc keep more of their rate when a server dies. */
+enum { GAIN = 50 };
 
 /* How many links it is from a server to another one, in the mean. */
 static uint64_t mean_distance(const struct torus *torus)
@@ -34,15 +31,21 @@ static uint64_t unlike(const struct path_question *q)
     return share <= ONE ? 0 : (share - ONE) / (q->members - 1);
 }
 
-bool path_is_direct(const struct path_question *q)
+/* What links carry at the most, of trees of that mean depth where so many streams end at a root. */
+static uint64_t cost(const struct path_question *q, uint64_t depth, unsigned streams)
+{
+    uint64_t c = unlike(q), others = q->members - 1;
+    uint64_t ends = streams < others ? streams : others;
+    uint64_t load = ONE + (depth - ONE) * c / ONE, in = (ends * ONE + (others - ends) * c) / q->roots;
+    return load > in ? load : in;
+}
+
+enum letter_way path_choose(const struct path_question *q)
 {
     if (q->members < 2 || q->roots < 2 || q->keys_of_each == 0) {
-        return false;
+        return LETTER_TREES;
     }
-    uint64_t c = unlike(q), depth = mean_depth(q), distance = mean_distance(q->torus);
-    uint64_t trees = ONE + (depth - ONE) * c / ONE, trees_in = (ONE + (q->members - 2) * c) / q->roots;
-    uint64_t direct_in = (q->members - 1) * ONE / q->roots;
-    trees = trees > trees_in ? trees : trees_in;
-    uint64_t direct = distance > direct_in ? distance : direct_in;
-    return direct * SLOWER < trees * SLOWER_OF;
+    uint64_t trees = cost(q, mean_depth(q), 1);
+    uint64_t shortest = cost(q, mean_distance(q->torus), (unsigned)__builtin_popcount(torus_links(q->torus)));
+    return shortest + trees / GAIN < trees ? LETTER_SHORT : LETTER_TREES;
 }

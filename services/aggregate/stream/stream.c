@@ -494,6 +494,7 @@ static int open_transports(struct stream *st)
     edge.messages_max = 2 * STREAM_WINDOW_MOST * CW_LINK_COUNT * STREAM_OPEN * STREAM_RUNS;
     edge.peers_max = st->torus.servers + 1024;
     edge.timeout = STREAM_LIMIT;
+    edge.rto_min = STREAM_REPEAT;
     struct transport_config call = transport_config_default(AGGREGATE_PORT_STREAM_CALL, st);
     call.message = take_call;
     call.message_max = LETTER_BYTES_MOST;

@@ -136,8 +136,10 @@ static int read_number(cw_request *r, const char *option, const char *word, uint
     return 0;
 }
 
-static const char *const path_names[] = {
-    [LEAD_PATH_AUTO] = "auto", [LEAD_PATH_TREES] = "trees", [LEAD_PATH_DIRECT] = "direct"};
+static const char *const path_names[] = {[LEAD_PATH_AUTO] = "auto",
+                                         [LEAD_PATH_TREES] = "trees",
+                                         [LEAD_PATH_DIRECT] = "direct",
+                                         [LEAD_PATH_SHORTEST] = "shortest"};
 
 static int read_path(cw_request *r, const char *word, struct lead *l)
 {
@@ -148,7 +150,8 @@ static int read_path(cw_request *r, const char *word, struct lead *l)
         }
     }
     return refuse_request(r,
-                          "path: records go over trees, direct to who writes them, or auto, whichever is faster; "
+                          "path: records go over trees, over the shortest ones, direct to who writes them, or auto, "
+                          "whichever is fastest; "
                           "not '%.40s'",
                           word);
 }

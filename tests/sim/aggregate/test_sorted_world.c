@@ -591,7 +591,7 @@ static void draw_runs(const struct torus *torus, uint64_t seed, cw_time from, cw
             run->cancel = cw_time_add(run->at, prng_span(&random, CW_MS(1), CW_MS(20)));
         }
         run->to = (enum to)prng_below(&random, TOS);
-        run->path = (unsigned)(prng_mix(run->seed, 7) % 3);
+        run->path = prng_mix(run->seed, 20) % 6 == 0 ? 3 : (unsigned)(prng_mix(run->seed, 7) % 3);
         run->fed = prng_mix(run->seed, 8) % 4 == 0;
         run->copied = !run->fed && prng_mix(run->seed, 9) % 2 == 0;
         run->program = run->fed ? calloc(SERVERS_MOST, sizeof *run->program) : NULL;
@@ -683,7 +683,7 @@ static void leave_served(struct world *w)
 
 static void order(struct world *w, struct run *run)
 {
-    static const char *const paths[] = {"auto", "trees", "direct"};
+    static const char *const paths[] = {"auto", "trees", "direct", "shortest"};
     static char text[11 + 2 * SERVERS_MOST][PATRON_WORD];
     const char *words[11 + 2 * SERVERS_MOST];
     const struct torus *torus = world_torus(w);

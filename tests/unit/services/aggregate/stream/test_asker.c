@@ -25,24 +25,24 @@ START_TEST(counts_words)
 }
 END_TEST
 
-/* Keys that no two servers have go straight to those who write them, equal ones over trees, unless told otherwise. */
+/* Keys that no two servers have go over trees of shortest ways, equal ones over others, unless told otherwise. */
 START_TEST(finds_its_way)
 {
-    static const char *const ways[] = {"auto", "trees", "direct"};
+    static const char *const ways[] = {"auto", "trees", "direct", "shortest"};
     struct fake_net *net = stream_town_open(NULL);
-    for (unsigned i = 0; i < 6; i++) {
+    for (unsigned i = 0; i < 8; i++) {
         char line[100], text[1500] = "";
         for (cw_server s = 0; s < STREAM_TOWN; s++) {
             for (unsigned k = 0, at = 0; k < 100; k++) {
-                at += (unsigned)sprintf(text + at, "w%u%c ", k, i < 3 ? 'x' : (char)('a' + s));
+                at += (unsigned)sprintf(text + at, "w%u%c ", k, i < 4 ? 'x' : (char)('a' + s));
             }
             stream_town_put(s, text);
         }
-        snprintf(line, sizeof line, "run from=in to=each:out path=%s", ways[i % 3]);
+        snprintf(line, sizeof line, "run from=in to=each:out path=%s", ways[i % 4]);
         const struct fake_result *r = stream_town_ask(net, 4, line);
         ck_assert_int_eq(r->rc, 0);
-        ck_assert_str_eq(fake_text(r, 0, "path"), i % 3 == 2 || i == 3 ? "direct" : "trees");
-        ck_assert(fake_int(r, 0, "keys") == (i < 3 ? 100 : 900) && fake_int(r, 0, "attempts") == 1);
+        ck_assert_str_eq(fake_text(r, 0, "path"), i % 4 != 0 ? ways[i % 4] : i == 4 ? "shortest" : "trees");
+        ck_assert(fake_int(r, 0, "keys") == (i < 4 ? 100 : 900) && fake_int(r, 0, "attempts") == 1);
     }
     stream_town_close(net);
 }

@@ -86,9 +86,9 @@ START_TEST(others)
     ck_assert(out.partitions == 8 && out.each == 4096 && out.members[0] == 3 && out.others[0] == 4);
     ck_assert(out.lead.root == 9 && out.lead.life == 10 && out.lead.number == 11 && out.open == 3);
     ck_assert_str_eq(out.wish.combine, "topk:3");
-    ck_assert(!out.direct);
-    l.direct = true;
-    ck_assert(again(&l) == 0 && out.direct && out.open == 3);
+    ck_assert_int_eq(out.way, LETTER_TREES);
+    l.way = LETTER_SHORT;
+    ck_assert(again(&l) == 0 && out.way == LETTER_SHORT && out.open == 3);
     l = (struct letter){.kind = LETTER_BLOCK, .tree = 5, .last = true, .partition = 9, .sequence = 10};
     ck_assert_int_eq(again(&l), 0);
     ck_assert(out.tree == 5 && out.last && out.partition == 9 && out.sequence == 10);
@@ -150,7 +150,8 @@ START_TEST(impossible)
     refused(&l, 31, 0);          /* none */
     refused(&l, 40, 0xff);       /* too long a limit */
     refused(&l, 49, 0xff);       /* too many partitions */
-    refused(&l, 56, 16);         /* no flag */
+    refused(&l, 56, 32);         /* no flag */
+    refused(&l, 56, 20);         /* two ways */
     refused(&l, 57, 1);          /* what must be 0 */
     refused(&l, 60, 0);          /* no input */
     refused(&l, 61, 255);        /* lengths that are not those of the names */
@@ -164,7 +165,7 @@ START_TEST(impossible)
     refused(&announce, 27, 0);   /* no partitions */
     refused(&announce, 30, 0);   /* too short blocks */
     refused(&announce, 33, 0);   /* nothing may be under way */
-    refused(&announce, 34, 2);   /* no way */
+    refused(&announce, 34, 3);   /* no way */
     refused(&announce, 35, 1);   /* what must be 0 */
     refused(&prepared, 65, 3);   /* a length that is not that of the summary */
     refused(&prepared, 67, 1);   /* what must be 0 */

@@ -180,6 +180,9 @@ static int begin_block(void *context, const struct transport_message *t, struct 
     struct message m;
     int rc = t->bytes > BLOCKS_BYTES_MOST ? -EPROTO : read_head(d, t, &m);
     rc = rc < 0 ? rc : parts_begin(d, &m, torus_id(&d->torus, t->src_server));
+    if (rc == -EAGAIN) {
+        edge_early(d, &m.run, &t->asker);
+    }
     accept->piece = t->incoming != 0 ? take_piece : NULL; /* one of a packet is taken whole */
     return rc;
 }

@@ -105,6 +105,24 @@ void edge_cancel(struct vertex *v)
     }
 }
 
+/* ---- Blocks that come too early ---------------------------------------------------------------------------------- */
+
+void edge_early(struct dense *d, const struct run_name *run, const struct transport_asker *asker)
+{
+    d->early[d->early_next++ % DENSE_EARLY] = (struct early){*run, *asker};
+}
+
+void edge_permit(struct dense *d, const struct run_name *run)
+{
+    for (unsigned i = 0; i < DENSE_EARLY; i++) {
+        struct early *e = &d->early[i];
+        if (e->run.number != 0 && run_name_equal(&e->run, run)) {
+            (void)transport_permit(d->edge, &e->asker); /* who is not told asks again by itself */
+            e->run.number = 0;
+        }
+    }
+}
+
 /* ---- Deals to the children --------------------------------------------------------------------------------------- */
 
 /* The blocks from position `from` on, as runs; gives the position behind the last one that fits. */

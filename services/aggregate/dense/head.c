@@ -78,7 +78,7 @@ size_t message_size(const struct message *m)
     case MESSAGE_DEAL:
         return 36 + RUN_BYTES * (size_t)m->runs;
     case MESSAGE_ANNOUNCE:
-        return 52 + 2 * 8 * set_words(m->servers);
+        return 56 + 2 * 8 * set_words(m->servers);
     case MESSAGE_VOID:
         return 28;
     case MESSAGE_END:
@@ -164,6 +164,7 @@ static void put_announce(struct writer *w, const struct message *m)
     writer_be32(w, m->each);
     writer_be16(w, m->window);
     writer_be16(w, m->ahead);
+    writer_be32(w, m->dealt);
     writer_be32(w, m->servers);
     put_set(w, m->members, m->servers);
     put_set(w, m->dead, m->servers);
@@ -300,6 +301,7 @@ static bool take_announce(struct reader *r, struct message *m)
     m->each = reader_be32(r);
     m->window = reader_be16(r);
     m->ahead = reader_be16(r);
+    m->dealt = reader_be32(r);
     return good && take_servers(r, m) && take_set(r, m->members, m->servers) && take_set(r, m->dead, m->servers);
 }
 

@@ -8,7 +8,8 @@
  *  BLOCK     24 tree (1) 0 (3) | 28 position | 32 block                           to the parent; `what` is 0
  *  DEAL      24 tree (1) 0 (3) | 28 passed | 32 from | 36 runs of blocks          to a child; `what`: how many runs
  *            a run: first block (4), how many (4)
- *  ANNOUNCE  24 ticket | 28 spec (12) | 40 each | 44 window (2) ahead (2) | 48 servers | 52 members | .. dead
+ *  ANNOUNCE  24 ticket | 28 spec (12) | 40 each | 44 window (2) ahead (2) | 48 dealt | 52 servers
+ *            56 members | .. dead
  *  VOID      24 who                                                              to the root; `what`: the errno
  *  END       24 ticket | 28 who | 32 servers | 36 the counted | .. a small result for all
  *                                                                                from the root; `what`: 0 or an errno
@@ -43,7 +44,7 @@
 #include "cubeway/aggregate.h"
 
 enum {
-    MESSAGE_VERSION = 2,
+    MESSAGE_VERSION = 3,
     MESSAGE_BLOCK_BYTES = 36,
     MESSAGE_RUNS_MOST = 128, /* in one DEAL */
     MESSAGE_NAME_MOST = CW_AGGREGATE_NAME_MAX,
@@ -103,11 +104,12 @@ struct message {
     uint32_t passed, from;  /* DEAL: positions that the parent has passed; the position of the first block below */
     unsigned runs;          /* DEAL */
     struct deal_run deal[MESSAGE_RUNS_MOST];
-    uint32_t ticket;                                              /* ANNOUNCE, END, JOIN, HOLD */
-    struct spec spec;                                             /* ANNOUNCE, JOIN */
-    uint32_t each;                                                /* ANNOUNCE: elements of a block */
-    uint16_t window, ahead;                                       /* ANNOUNCE */
-    uint32_t servers;                                             /* ANNOUNCE, END */
+    uint32_t ticket;        /* ANNOUNCE, END, JOIN, HOLD */
+    struct spec spec;       /* ANNOUNCE, JOIN */
+    uint32_t each;          /* ANNOUNCE: elements of a block */
+    uint16_t window, ahead; /* ANNOUNCE */
+    uint32_t dealt;   /* ANNOUNCE: so many blocks are dealt with it, from the first on, one to each tree in turn */
+    uint32_t servers; /* ANNOUNCE, END */
     uint64_t members[MESSAGE_SET_WORDS], dead[MESSAGE_SET_WORDS]; /* ANNOUNCE; END: members are the counted */
     bool everyone;    /* END, SPREAD: all members are counted, and there is no set of them */
     uint16_t status;  /* VOID, END: an errno */

@@ -34,6 +34,7 @@
 
 enum {
     DENSE_RUNS = 32,       /* members, and vertices, at a time on a server */
+    DENSE_EARLY = 64,      /* those that have sent a block of a run that was not known here */
     DENSE_PENDING = 1024,  /* joins that wait for their root's own call */
     DENSE_GATHERINGS = 64, /* runs whose JOINs pass a server at a time; those of others go to their root alone */
     DENSE_ENDED = 256,     /* runs whose names are remembered, for ENDED_SPAN */
@@ -94,6 +95,12 @@ struct pending {
     uint8_t part[MESSAGE_SMALL_MOST]; /* a small vector */
 };
 
+/* Who has sent a block of a run that this server has not heard of yet, and waits. */
+struct early {
+    struct run_name run; /* number 0: nobody */
+    struct transport_asker asker;
+};
+
 enum dense_count {
     DENSE_COUNT_BEGUN,
     DENSE_COUNT_DONE,
@@ -126,6 +133,8 @@ struct dense {
     struct ended ended[DENSE_ENDED];
     unsigned ended_next;
     uint64_t memory;
+    struct early early[DENSE_EARLY]; /* a ring: who falls out of it asks again by itself */
+    unsigned early_next;
     cw_timer *tick, *soon, *find, *hold;
     const cw_multicast_api *multicast_api; /* NULL: the service does not run here, or was not looked for yet */
     cw_multicast *multicast;
@@ -268,6 +277,9 @@ void edge_more(struct vertex *v, cw_link tree, uint32_t position);
 void edge_tell(struct vertex *v, cw_link tree);
 /* Cancels what is lent. */
 void edge_cancel(struct vertex *v);
+/* Somebody has sent a block of a run that this server has not heard of, and is to wait; edge_permit(): now it has. */
+void edge_early(struct dense *d, const struct run_name *run, const struct transport_asker *asker);
+void edge_permit(struct dense *d, const struct run_name *run);
 
 /* ---- The root ---------------------------------------------------------------------------------------------------- */
 

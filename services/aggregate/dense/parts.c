@@ -112,6 +112,9 @@ static struct vertex *vertex_of(struct dense *d, const struct message *m)
 
 int parts_begin(struct dense *d, const struct message *m, cw_server from)
 {
+    if (m->attempt == 1 && vertex_find(d, &m->run) == NULL) {
+        return -EAGAIN; /* the child has heard of the run before this server has */
+    }
     struct vertex *v = vertex_of(d, m);
     if (v == NULL) {
         return -ESTALE;

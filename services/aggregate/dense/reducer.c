@@ -136,7 +136,7 @@ static int cut(struct reducer *r, unsigned depth)
 static void all_announced(struct reducer *r)
 {
     r->state = REDUCER_RUNS;
-    r->finished = (r->caller->spec.flags & CW_REDUCE_FROM_ROOT) != 0;
+    r->finished = r->finished || (r->caller->spec.flags & CW_REDUCE_FROM_ROOT) != 0;
     dense_soon(r->d);
 }
 
@@ -204,11 +204,11 @@ static void begin(struct reducer *r)
     m.each = r->blocks.each;
     m.window = dense_window(&r->blocks, plan.depth);
     r->ahead = DENSE_AHEAD + m.window / 4U * plan.depth;
-    /*
-     * A child hears that its block was taken after its parent has gone on, so each level knows of up to a window more
-     * than the level above it.
-     */
+    /* A child hears that its block was taken after its parent has gone on: each level knows of up to a window more. */
     m.ahead = (uint16_t)(r->ahead + m.window * plan.depth);
+    bool at_once = r->attempt == 1 && (m.spec.flags & CW_REDUCE_FROM_ROOT) == 0;
+    uint32_t first = at_once ? r->ahead * (uint32_t)__builtin_popcount(plan.trees) : 0;
+    m.dealt = first < r->blocks.count ? first : r->blocks.count;
     m.servers = d->torus.servers;
     CHECK(dense_words(d) <= MESSAGE_SET_WORDS); /* dense_open() refuses a larger torus */
     memcpy(m.members, r->counted, dense_words(d) * sizeof *m.members);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/aggregate/dense/internal.h"
 
+#include "base/check.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +93,8 @@ static int check(struct dense *d, const struct message *m, struct member **own)
     if (m->servers != d->torus.servers || m->run.root >= m->servers || m->attempt == 0 || m->window == 0 ||
         m->window > COLUMN_WINDOW_MOST || m->ahead < m->window || m->ahead > COLUMN_AHEAD_MOST ||
         trees_set_has(m->dead, m->run.root) || trees_set_has(m->dead, d->self) ||
-        trees_set_has(m->members, d->self) != (m->ticket != 0)) {
+        trees_set_has(m->members, d->self) != (m->ticket != 0) ||
+        (m->dealt > 0 && (m->attempt != 1 || (m->spec.flags & CW_REDUCE_FROM_ROOT) != 0))) {
         return -EPROTO;
     }
     if (m->ticket != 0 && (*own == NULL || (*own)->root != m->run.root || !(*own)->contributes)) {
@@ -102,6 +105,33 @@ static int check(struct dense *d, const struct message *m, struct member **own)
     }
     /* The result would not reach it. */
     return *own != NULL && (m->spec.flags & CW_REDUCE_TO_ALL) != 0 && d->multicast == NULL ? -EOPNOTSUPP : 0;
+}
+
+/*
+ * The first blocks of a first attempt, to each tree in turn: all of its servers know them from the announcement, and
+ * need not wait until deals have come down the trees. Of a later attempt nothing is dealt before all have left the one
+ * before.
+ */
+static int deal_at_once(struct vertex *v, uint32_t count)
+{
+    cw_links left = v->plan.trees;
+    for (uint32_t b = 0, block; b < count; b++) {
+        cw_link tree = (cw_link)__builtin_ctz(left);
+        left &= (cw_links)(left - 1);
+        left = left != 0 ? left : v->plan.trees;
+        if (v->plan.tree[tree].in && column_deal(&v->column[tree], b) < 0) {
+            return -EPROTO;
+        }
+        if (v->reducer != NULL) {
+            CHECK(frontier_deal(&v->reducer->frontier, &block) && block == b);
+        }
+    }
+    for (cw_link tree = 0; tree < CW_LINK_COUNT; tree++) {
+        for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+            v->told[tree][link].dealt = v->column[tree].dealt;
+        }
+    }
+    return 0;
 }
 
 int vertex_begin(struct dense *d, const struct message *m, struct reducer *reducer)
@@ -138,6 +168,7 @@ int vertex_begin(struct dense *d, const struct message *m, struct reducer *reduc
     rc = rc < 0 ? rc : plan_make(&v->plan, &question, d->self, NULL, &lost);
     rc = rc < 0 ? rc : make_columns(v);
     d->memory += v->cost;
+    rc = rc < 0 || m->dealt == 0 ? rc : deal_at_once(v, m->dealt);
     if (rc < 0) {
         v->reducer = NULL;
         vertex_free(v);
@@ -148,6 +179,10 @@ int vertex_begin(struct dense *d, const struct message *m, struct reducer *reduc
         own->moved = cw_now(d->s);
     }
     dense_wake(d);
+    edge_permit(d, &v->run);
+    if (reducer == NULL && m->dealt > 0) {
+        vertex_pump(v);
+    }
     return 0;
 }
 

@@ -79,7 +79,7 @@ START_TEST(closed)
     const struct town_plan plan = {.name = "a", .root = 2, .members = 0xffff, .elements = 200003};
     net = town_open();
     town_reduce_all(net, &plan);
-    fake_net_run(net, CW_US(100));
+    fake_net_run(net, CW_US(60));
     ck_assert_uint_gt(counter(2, "attempts"), 0);
     dense_disown(town_dense(net, 2), net);
     ck_assert_int_eq(town_calls[2].status, -ECANCELED);

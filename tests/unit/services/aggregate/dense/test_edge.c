@@ -12,12 +12,13 @@ static struct vertex *v;
 static struct message announce;
 static cw_link tree; /* in which it has no child */
 
-static void setup(void)
+static void setup_attempt(uint32_t attempt)
 {
     const struct town_plan plan = {.name = "a", .root = ROOT, .members = 6, .elements = 400 * ELEMENTS};
     net = town_open();
     d = town_dense(net, SELF);
-    announce = (struct message){.kind = MESSAGE_ANNOUNCE, .run = {ROOT, 77, 1}, .attempt = 1, .servers = TOWN_SERVERS};
+    announce =
+        (struct message){.kind = MESSAGE_ANNOUNCE, .run = {ROOT, 77, 1}, .attempt = attempt, .servers = TOWN_SERVERS};
     announce.spec = (struct spec){CW_NUMBER_UINT64, CW_COMBINE_SUM, 0, plan.elements};
     announce.each = ELEMENTS;
     announce.window = 4;
@@ -30,9 +31,15 @@ static void setup(void)
     }
 }
 
+static void setup(void)
+{
+    setup_attempt(1);
+}
+
 static void deal(uint32_t from, uint32_t count, uint32_t passed)
 {
-    struct message m = {.kind = MESSAGE_DEAL, .run = announce.run, .attempt = 1, .tree = (uint8_t)tree, .runs = 1};
+    struct message m = {
+        .kind = MESSAGE_DEAL, .run = announce.run, .attempt = announce.attempt, .tree = (uint8_t)tree, .runs = 1};
     m.from = from;
     m.passed = passed;
     m.deal[0] = (struct deal_run){from, count};
@@ -62,14 +69,36 @@ START_TEST(lends)
 }
 END_TEST
 
-/* The parent knows nothing of this run: it refuses, and the attempt is void here. */
+/* The parent knows nothing of this run, which is in its second attempt: it refuses, and the attempt is void. */
 START_TEST(refused)
 {
-    setup();
+    setup_attempt(2);
     deal(0, 10, 0);
     fake_net_run(net, CW_MS(20));
     ck_assert(v->broken);
     ck_assert_uint_eq(out(), 0);
+    town_close(net);
+}
+END_TEST
+
+/* In the first attempt the parent may hear of the run after its child: the block waits until it has. */
+START_TEST(too_early)
+{
+    setup();
+    deal(0, 10, 0);
+    cw_server parent = v->plan.tree[tree].parent;
+    fake_net_run(net, CW_MS(20));
+    ck_assert(!v->broken);
+    ck_assert_uint_eq(out(), 1);
+    struct dense *above = town_dense(net, parent);
+    ck_assert_uint_gt(above->early_next, 0);
+    for (unsigned i = 0; i < DENSE_EARLY; i++) {
+        ck_assert(above->early[i].run.number == 0 || run_name_equal(&above->early[i].run, &announce.run));
+    }
+    edge_permit(above, &announce.run);
+    for (unsigned i = 0; i < DENSE_EARLY; i++) {
+        ck_assert_uint_eq(above->early[i].run.number, 0);
+    }
     town_close(net);
 }
 END_TEST
@@ -113,6 +142,6 @@ START_TEST(deals)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(lends), SUITE_TEST(refused), SUITE_TEST(taken_back),
-                                          SUITE_TEST(deals)};
+static const struct suite_test tests[] = {SUITE_TEST(lends), SUITE_TEST(refused), SUITE_TEST(too_early),
+                                          SUITE_TEST(taken_back), SUITE_TEST(deals)};
 SUITE_MAIN("edge", tests)

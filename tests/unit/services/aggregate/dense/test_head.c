@@ -26,6 +26,7 @@ static struct message sample(enum message_kind kind)
     m.each = 250;
     m.window = 8;
     m.ahead = 20;
+    m.dealt = 120;
     m.servers = 70;
     m.members[0] = UINT64_MAX;
     m.members[1] = 0x3f;
@@ -160,7 +161,7 @@ START_TEST(fields)
     message_encode(&m, bytes);
     ck_assert_int_eq(message_decode(bytes, message_size(&m), &out), 0);
     ck_assert(spec_equal(&m.spec, &out.spec));
-    ck_assert(out.window == 8 && out.ahead == 20 && out.each == 250 && out.servers == 70);
+    ck_assert(out.dealt == 120 && out.window == 8 && out.ahead == 20 && out.each == 250 && out.servers == 70);
     ck_assert(out.members[1] == 0x3f && out.dead[1] == 1 && out.ticket == m.ticket);
     m = sample(MESSAGE_JOIN);
     message_encode(&m, bytes);

@@ -61,8 +61,7 @@ START_TEST(hangs)
     do {
         fake_net_run(net, CW_US(20));
         look(0);
-    } while (last.settled_bytes == 0);
-    ck_assert_str_eq(last.state, "runs");
+    } while (last.settled_bytes == 0 || strcmp(last.state, "runs") != 0);
     ck_assert_uint_eq(waits, 0);
     net->server[5]->refuse = -ENETUNREACH; /* it sends nothing any more */
     fake_net_run(net, CW_MS(900));

@@ -7,8 +7,8 @@
 
 static const cw_span settle = CW_MS(200);
 
-static void add_stream(struct report *all, const struct lab *lab, const struct trail *t, cw_server s, int64_t from,
-                       int64_t to)
+static void add_stream(struct report *all, const struct lab *lab, const struct trail *t, cw_server s, unsigned life,
+                       int64_t from, int64_t to)
 {
     struct judge_stream stream;
     char name[TORUS_TEXT];
@@ -18,6 +18,7 @@ static void add_stream(struct report *all, const struct lab *lab, const struct t
     struct report *r = report_open(NULL);
     torus_format(torus_coord(&lab->torus, s), name);
     report_text(r, "from", name);
+    report_integer(r, "life", life);
     report_integer(r, "sent", (int64_t)stream.sent);
     report_integer(r, "delivered", (int64_t)stream.delivered);
     report_integer(r, "lost", (int64_t)stream.lost);
@@ -32,6 +33,23 @@ static void add_stream(struct report *all, const struct lab *lab, const struct t
         report_integer(r, "latency_worst_ns", stream.latency_worst_ns);
     }
     report_append(all, "streams", r);
+}
+
+/*
+ * Adds what each life of the server has sent: one that was killed and restored counts its packets from 0 again, and
+ * what was lost of one life is not delivered by the next.
+ */
+static void add_streams(struct report *all, const struct lab *lab, const struct trail *t, cw_server s, int64_t from,
+                        int64_t to)
+{
+    unsigned life = 0;
+    for (int64_t begin = INT64_MIN, end; begin < to; begin = end) {
+        end = judge_next_life(t, s, begin);
+        if (end > from) {
+            add_stream(all, lab, t, s, life, begin > from ? begin : from, end < to ? end : to);
+        }
+        life++;
+    }
 }
 
 /* Adds which server delivered how many packets of the streams that add_stream() counts. */
@@ -106,7 +124,7 @@ static int run(const struct program_command *self, int argc, char **argv)
         report_text(r, "first", result.first);
     }
     for (cw_server s = 0; s < lab.torus.servers; s++) {
-        add_stream(r, &lab, &t, s, from, to);
+        add_streams(r, &lab, &t, s, from, to);
     }
     add_receivers(r, &lab, &t, from, to);
     uint64_t young = count_young(&t, to);
@@ -146,8 +164,10 @@ const struct program_command command_judge = {
             "delivery. delivered and judged count every key packet until now; streams and receivers leave out what\n"
             "was sent later than 200 ms before the command began, of which trails may hold one half only; while a\n"
             "stream goes on, judge says how many packets that is. A stream begins with\n"
-            "'cwlab ctl SERVER service witness stream KEY rate=1000', and ends with '... stop'. --json prints a line\n"
-            "for each stream (\"from\"), one for each receiver (\"server\"), and a last one with \"misdelivered\".",
+            "'cwlab ctl SERVER service witness stream KEY rate=1000', and ends with '... stop'. Each life of its\n"
+            "server is a stream of its own: one that was killed and restored has two. --json prints a line\n"
+            "for each stream (\"from\", \"life\"), one for each receiver (\"server\"), and a last one with "
+            "\"misdelivered\".",
     .example = "  cwlab ctl 0,0,0 service witness stream hello rate=1000\n"
                "  cwlab fail 1,0,2; sleep 1; cwlab ctl 0,0,0 service witness stop\n"
                "  cwlab judge",

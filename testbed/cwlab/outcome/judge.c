@@ -252,7 +252,8 @@ int judge_stream(const struct trail *t, cw_server source, int64_t from, int64_t 
     *out = (struct judge_stream){.sent = 0};
     for (size_t i = 0; i < t->count; i++) {
         const struct trail_event *e = &t->event[i];
-        if (e->server == source && e->record.kind == WITNESS_SENT && e->record.number >= numbers) {
+        if (e->server == source && e->record.kind == WITNESS_SENT && e->record.sent_ns >= from &&
+            e->record.sent_ns < to && e->record.number >= numbers) {
             numbers = e->record.number + 1;
         }
     }
@@ -285,4 +286,16 @@ int judge_stream(const struct trail *t, cw_server source, int64_t from, int64_t 
     free(seen);
     free(late);
     return 0;
+}
+
+int64_t judge_next_life(const struct trail *t, cw_server source, int64_t from)
+{
+    int64_t next = INT64_MAX;
+    for (size_t i = 0; i < t->count; i++) {
+        const struct witness_record *r = &t->event[i].record;
+        if (t->event[i].server == source && r->kind == WITNESS_OPENED && r->written_ns > from && r->written_ns < next) {
+            next = r->written_ns;
+        }
+    }
+    return next;
 }

@@ -30,7 +30,10 @@ struct judge_result {
 CW_MUST_CHECK int judge_trail(const struct trail *t, const struct torus *torus, int64_t from, int64_t to, bool cut,
                               struct judge_result *out);
 
-/* What became of the stream that one witness has sent. */
+/*
+ * What became of the stream that one witness has sent. Each life of a sender counts its packets from 0 again, so that
+ * no two lives may be looked at together: from the beginning of one to that of the next, which judge_next_life() gives.
+ */
 struct judge_stream {
     uint64_t sent, refused, delivered, duplicated, lost;
     int64_t gap_worst_ns;    /* the longest time between two deliveries in a row */
@@ -40,5 +43,7 @@ struct judge_stream {
 };
 CW_MUST_CHECK int judge_stream(const struct trail *t, cw_server source, int64_t from, int64_t to,
                                struct judge_stream *out);
+/* When the witness of that server began its first life after `from`; INT64_MAX: it began none. */
+int64_t judge_next_life(const struct trail *t, cw_server source, int64_t from);
 
 #endif

@@ -88,6 +88,19 @@ class Judge(lab_kit.Case):
     def test_restarted(self):
         self.gaps("kill -9 and restart", 1, ["fail", self.root], 0.3, ["restore", self.root])
 
+    def test_sender_has_two_lives(self):
+        self.stream()
+        run("fail", SENDER)
+        run("restore", SENDER, "--wait")
+        run("ctl", SENDER, "service", "witness", "stream", "hello", "rate=1000")
+        time.sleep(0.5)
+        run("ctl", SENDER, "service", "witness", "stop")
+        time.sleep(0.4)
+        streams = self.totals()["streams"]
+        self.assertEqual([(row["from"], row["life"]) for row in streams], [(SENDER, 1), (SENDER, 2)])
+        self.assertEqual([row["duplicated"] for row in streams], [0, 0], streams)
+        self.assertEqual([row["lost"] + row["delivered"] for row in streams], [row["sent"] for row in streams])
+
     def test_drops_have_causes(self):
         self.stream(["fail", self.root, "--whole"])
         causes = {}

@@ -290,6 +290,40 @@ START_TEST(a_stream)
 }
 END_TEST
 
+static void packet(cw_server at, uint8_t kind, uint32_t number, int64_t sent)
+{
+    struct trail_event e = {.at = kind == WITNESS_SENT ? sent : sent + 300, .server = at};
+    e.record = (struct witness_record){
+        .kind = kind, .job = WITNESS_JOB, .source = A, .number = number, .sent_ns = sent, .written_ns = e.at};
+    ck_assert_int_eq(trail_add(&trail, &e), 0);
+}
+
+/* The second life of the sender sends the same numbers: they are neither the same packets, nor do they hide a loss. */
+START_TEST(two_lives_of_a_sender)
+{
+    struct judge_stream s;
+    trail_free(&trail);
+    happens(1000, A, WITNESS_OPENED, 0);
+    happens(1500, B, WITNESS_OPENED, 0);
+    happens(200000, A, WITNESS_OPENED, 0);
+    for (uint32_t n = 0; n < 100; n++) {
+        packet(A, WITNESS_SENT, n, 2000 + n * 1000);
+        packet(A, WITNESS_SENT, n, 202000 + n * 1000);
+        packet(B, WITNESS_DELIVERED, n, 2000 + n * 1000);
+        if (n < 60) { /* the others are lost */
+            packet(B, WITNESS_DELIVERED, n, 202000 + n * 1000);
+        }
+    }
+    trail_sort(&trail);
+    int64_t first = judge_next_life(&trail, A, INT64_MIN), second = judge_next_life(&trail, A, first);
+    ck_assert(first == 1000 && second == 200000 && judge_next_life(&trail, A, second) == INT64_MAX);
+    ck_assert_int_eq(judge_stream(&trail, A, first, second, &s), 0);
+    ck_assert(s.sent == 100 && s.delivered == 100 && s.lost == 0 && s.duplicated == 0);
+    ck_assert_int_eq(judge_stream(&trail, A, second, INT64_MAX, &s), 0);
+    ck_assert(s.sent == 100 && s.delivered == 60 && s.lost == 40 && s.duplicated == 0);
+}
+END_TEST
+
 static const struct suite_test tests[] = {SUITE_TEST(the_root_and_another),
                                           SUITE_TEST(the_heir_of_the_dead),
                                           SUITE_TEST(the_heir_of_one_that_leaves),
@@ -300,5 +334,6 @@ static const struct suite_test tests[] = {SUITE_TEST(the_root_and_another),
                                           SUITE_TEST(one_that_just_starts),
                                           SUITE_TEST(returning_excuses_no_zombie),
                                           SUITE_TEST(another_part_replaces_nobody),
-                                          SUITE_TEST(a_stream)};
+                                          SUITE_TEST(a_stream),
+                                          SUITE_TEST(two_lives_of_a_sender)};
 SUITE_MAIN("judge", tests)

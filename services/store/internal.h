@@ -22,7 +22,7 @@
  *   carry.c      what fits a packet, and what goes by the transport
  *   members.c    who the members are, and have sealed to be
  *   common.c     counts and words
- *   held/        wire.c  bytes;  verdict.c  what an operation makes of a register;  acceptor.c, table.c  what a member
+ *   held/        wire.c, word.c  bytes;  verdict.c  what an operation makes of a register;  acceptor.c, table.c  what a member
  *                holds;  page.c  a shard's names, and its changes;  merge.c  one list of those of many shards;
  *                places.c  who is a member of what;  ballot.h
  *

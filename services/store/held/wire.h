@@ -5,7 +5,7 @@
  *
  *   ask, answer    an operation, from its asker to a member (ports 1 and 2)
  *   item, reply    from a leader to another member (port 3)
- *   word, record   creating a class, and who knows of one (port 4)
+ *   word           creating a class, and who knows of one (port 4): word.h
  *
  * Sizes are bytes. Decoders give false for what is no such thing; pointers they give are into the bytes.
  */
@@ -14,6 +14,7 @@
 
 #include "services/store/held/config.h"
 #include "services/store/held/verdict.h"
+#include "services/store/held/word.h"
 
 enum { STORE_WIRE_VERSION = 3 };
 
@@ -76,18 +77,6 @@ size_t store_register_size(const struct store_register *r);
 void store_register_encode(const struct store_register *r, uint8_t *out);
 /* Gives a register of its own, to be freed. NULL: it is none, or there is no memory. */
 struct store_register *store_register_decode(const uint8_t *bytes, size_t size);
-
-/* ---- Classes ----------------------------------------------------------------------------------------------------- */
-
-enum { STORE_CLASS_NAME = 15 };
-
-/* What all know of a class. id 0: there is none. */
-struct store_class {
-    uint64_t id;
-    char name[STORE_CLASS_NAME + 1]; /* 1 to 15 letters, digits and dashes */
-    uint8_t copies;
-    bool disk; /* its members write to disks what they promise and accept */
-};
 
 /* ---- Port 3 ------------------------------------------------------------------------------------------------------ */
 
@@ -178,41 +167,5 @@ struct store_listed {
 };
 /* Reads the entry at *at and moves it on. False: there is none behind, or none that can be read. */
 bool store_listed_next(const uint8_t *bytes, size_t size, size_t *at, struct store_listed *out);
-
-/* ---- Port 4 ------------------------------------------------------------------------------------------------------ */
-
-enum store_word_kind {
-    STORE_WORD_OFFER = 1,  /* will you be of this class? Answer: AGREED with the store id, or KNOWN */
-    STORE_WORD_AGREED = 2, /* who is of it already says so by its record, with the ids that it knows */
-    STORE_WORD_KNOWN = 3,  /* no: I am of a class already (its record), or was offered another a moment ago (id 0) */
-    STORE_WORD_RECORD = 4, /* you are of this class. Answer: AGREED or KNOWN. Also the answer to ASK */
-    STORE_WORD_ASK = 5,    /* of which class are you? Answer: RECORD, or NOBODY */
-    STORE_WORD_NOBODY = 6,
-    STORE_WORD_CANCEL = 7,  /* the offer is over */
-    STORE_WORD_NO_DISK = 8, /* no: the class is one on disks, and I have none */
-    STORE_WORD_HEARD = 9,   /* how far did you hear that my log goes, `store_id`? Answer: POSITION */
-    STORE_WORD_POSITION = 10,
-    STORE_WORD_KINDS,
-};
-
-enum { STORE_ENTRY_BYTES = 12, STORE_WORD_HEAD = 52, STORE_ENTRIES_MOST = 100 };
-
-struct store_word {
-    enum store_word_kind kind;
-    uint64_t store_id;     /* AGREED, HEARD: of who says it; RECORD: of the receiver, or 0 */
-    uint64_t position;     /* POSITION: the highest that was heard; 0: none */
-    struct store_class of; /* OFFER, RECORD, KNOWN, CANCEL; AGREED: of who is of it */
-    /* RECORD, AGREED: servers and their store ids, STORE_ENTRY_BYTES each. */
-    const uint8_t *entries;
-    uint16_t count;
-};
-
-size_t store_word_size(const struct store_word *w);
-void store_word_encode(const struct store_word *w, uint8_t *out);
-CW_MUST_CHECK bool store_word_decode(const uint8_t *bytes, size_t size, struct store_word *out);
-void store_entry_encode(cw_server server, uint64_t id, uint8_t out[static STORE_ENTRY_BYTES]);
-cw_server store_entry_decode(const uint8_t bytes[static STORE_ENTRY_BYTES], uint64_t *id);
-/* 1 to 15 letters, digits and dashes? */
-bool store_class_name_valid(const char *name);
 
 #endif

@@ -25,6 +25,9 @@
  *    next begins to count anew.
  *  - Who watches is told of the last state of every name, in the order of versions: states that were overwritten before
  *    may be left out, none is told as the last one that is not. When the leader changes, all is told again.
+ *  - A transaction is done as a whole or not at all, at one instant between its call and its answer: its guards hold
+ *    then, its gets tell what was there right before, and its puts and deletes are there right after. Whoever reads one
+ *    of its changes and asks for another name of it afterwards meets that change, too.
  *  - A job sees its own names only.
  *
  * Threading: that of the server. done() is called exactly once for each run() that gave 0, never from inside run(), and
@@ -42,6 +45,10 @@ enum {
     CW_STORE_VALUE_MAX = 4 << 20,
     CW_STORE_LIST_MAX = 1000, /* names in a page */
     CW_STORE_TTL_MAX_S = 2592000,
+    CW_STORE_TAG_MAX = 1020, /* bytes of the {tag} of a transaction, without the braces */
+    CW_STORE_TXN_GUARDS_MAX = 16,
+    CW_STORE_TXN_STEPS_MAX = 16,
+    CW_STORE_TXN_VALUE_MAX = 4096, /* bytes of a value that a transaction puts */
 };
 
 typedef enum cw_store_op {
@@ -157,6 +164,67 @@ typedef struct cw_store_changes {
 
 typedef void (*cw_store_watch_done)(void *arg, const cw_store_changes *changes);
 
+/* What has to hold for a transaction. */
+typedef enum cw_store_guard_kind {
+    CW_STORE_IF_VERSION = 1, /* the name has a value, of that version */
+    CW_STORE_IF_ABSENT = 2,  /* it has none */
+    CW_STORE_IF_EXISTS = 3,  /* it has one */
+} cw_store_guard_kind;
+
+typedef struct cw_store_guard {
+    cw_store_guard_kind kind;
+    const void *name;
+    size_t name_length;
+    uint64_t version; /* IF_VERSION: not 0 */
+} cw_store_guard;
+
+/* What a transaction does. A name is put or deleted by one step at most, and may be got as well. */
+typedef struct cw_store_step {
+    cw_store_op op; /* GET, PUT or DELETE; deleting what is not there changes nothing, and is no failure */
+    const void *name;
+    size_t name_length;
+    const void *value; /* PUT: 0..CW_STORE_TXN_VALUE_MAX bytes */
+    size_t value_length;
+    uint32_t flags; /* PUT, as is ttl: as of a request */
+    cw_span ttl;
+} cw_store_step;
+
+typedef struct cw_store_txn {
+    size_t size; /* CW_STORE_TXN_INIT */
+    cw_job job;  /* whose names */
+    /* All names begin with the same whole {tag}, which has at most CW_STORE_TAG_MAX bytes. */
+    const cw_store_guard *guard;
+    unsigned guards; /* 0..CW_STORE_TXN_GUARDS_MAX */
+    const cw_store_step *step;
+    unsigned steps;  /* 1..CW_STORE_TXN_STEPS_MAX */
+    cw_span timeout; /* as of a request */
+} cw_store_txn;
+#define CW_STORE_TXN_INIT .size = sizeof(cw_store_txn)
+
+/* What came of a step of a transaction that was done. */
+typedef struct cw_store_got {
+    /*
+     * OK; of a GET also NOT_FOUND; of GET and DELETE also UNKNOWN: the transaction was done, its answer was lost, and
+     * by the time that it was asked for again the name had been written.
+     */
+    cw_store_status status;
+    uint64_t version; /* GET: of what was there; PUT: of what is there now; DELETE: its own, 0 if nothing was there */
+    uint32_t flags;   /* GET, as are the value and its length */
+    const uint8_t *value;
+    size_t value_length;
+} cw_store_got;
+
+typedef struct cw_store_outcome {
+    size_t size;
+    cw_store_status status;  /* OK: all of it was done. CONFLICT: a guard does not hold. TOO_LARGE: of what it gets */
+    unsigned which;          /* CONFLICT: the first guard that does not hold; */
+    uint64_t version;        /* the version that its name has, 0: no value */
+    const cw_store_got *got; /* OK: one for each step, borrowed for the call */
+    unsigned count;
+} cw_store_outcome;
+
+typedef void (*cw_store_txn_done)(void *arg, const cw_store_outcome *outcome);
+
 typedef struct cw_store_api {
     size_t size;
     /*
@@ -177,6 +245,13 @@ typedef struct cw_store_api {
      * or a prefix without a whole {tag}; -ENOBUFS: 64 watches wait at this server; the others as of run().
      */
     int (*watch)(cw_svc *store, const cw_store_watch *watch, cw_store_watch_done done, void *arg);
+    /*
+     * Does all steps if all guards hold, or nothing; done() as of run(). Borrows it for the call. -EINVAL: it makes no
+     * sense (no {tag} or another one, no step, a name put or deleted twice, a value for what takes none, too many);
+     * -EMSGSIZE: a value has more than CW_STORE_TXN_VALUE_MAX bytes; the others as of run(). NULL when `size` ends
+     * before it.
+     */
+    int (*txn)(cw_svc *store, const cw_store_txn *txn, cw_store_txn_done done, void *arg);
 } cw_store_api;
 
 #endif

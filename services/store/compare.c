@@ -158,12 +158,9 @@ static void differs(struct store_lead *lead, struct store_register *r)
 /* The member has what the open leader does not know: it was never chosen. */
 static void bury(struct store_lead *lead, const struct store_name *name)
 {
-    struct store_register *r = store_register_new(name, 0);
-    if (r != NULL) {
-        r->tag = store_writing_tag(lead);
-        r->deleted = true; /* and of no version: it never was */
+    if (store_writing_blocks(lead, name) == NULL) {
         store_note(lead->store, STORE_COUNT_REPAIRED);
-        (void)!store_writing_begin(lead, r, NULL, NULL);
+        (void)!store_writing_absent(lead, name);
     }
 }
 

@@ -38,11 +38,20 @@ size_t store_found_shard(const struct store_shard *shard, uint8_t out[static STO
     return at + store_seal_encode(&shard->seal, out + at);
 }
 
+/* Words are as they were in that version of the wire, though other messages are not: a folder outlives both. */
+enum { WORDS_SINCE = 2 };
+
 /* These give false for a record that they cannot read. */
 static bool found_class(struct store *s, const uint8_t *bytes, size_t size)
 {
+    uint8_t now[STORE_WORD_HEAD + STORE_ENTRIES_MOST * STORE_ENTRY_BYTES];
     struct store_word w;
-    if (!store_word_decode(bytes, size, &w)) {
+    if (size == 0 || size > sizeof now || bytes[0] < WORDS_SINCE || bytes[0] > STORE_WIRE_VERSION) {
+        return false;
+    }
+    memcpy(now, bytes, size);
+    now[0] = STORE_WIRE_VERSION;
+    if (!store_word_decode(now, size, &w)) {
         return false;
     }
     if (w.of.disk && s->of.id == 0) {

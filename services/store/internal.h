@@ -8,12 +8,12 @@
  *                and to whoever takes it for one;  learner.c  those of a newcomer;  letters.c  what comes by the
  *                transport
  *   ask/         asker.c  the asker's side: which member a question goes to, how often, until when;  lister.c  a list
- *                of names, asked of all shards
+ *                of names, asked of all shards;  txn.c  a transaction
  *   making.c     an operator makes a class, on all servers
  *   genesis.c    what a server of a class is a member of; who knows of one
  *   durable.c    what waits for the disk; found.c  its records, and what is made of them at the next start;
  *   hearing.c    what others heard of a log that has just been read; disk/ is below these
- *   serve.c      the leader's side of an operation;  quota.c  how much a job may hold
+ *   serve.c      the leader's side of an operation, txn.c  of a transaction;  quota.c  how much a job may hold
  *   warden.c     which members are gone for good, and who is to stand in their place;  change.c  until it does
  *   lead.c       a leadership of one shard, from its first PREPARE to its end
  *   compare.c    what a leader and another member hold differently
@@ -22,9 +22,10 @@
  *   carry.c      what fits a packet, and what goes by the transport
  *   members.c    who the members are, and have sealed to be
  *   common.c     counts and words
- *   held/        wire.c, word.c  bytes;  verdict.c  what an operation makes of a register;  acceptor.c, table.c  what a member
- *                holds;  page.c  a shard's names, and its changes;  merge.c  one list of those of many shards;
- *                places.c  who is a member of what;  ballot.h
+ *   held/        wire.c, word.c  bytes;  verdict.c  what an operation makes of a register;  acceptor.c, table.c  what a
+ *                member holds;  bundle.c  what a transaction says;  intent.c  one as a register;  page.c  a shard's
+ *                names, and its changes;  merge.c  one list of those of many shards;  places.c  who is a member of
+ *                what;  ballot.h
  *
  * The last one knows no network and no time. docs/services/store.md has the rules, and one drawing of a put's way.
  */
@@ -63,6 +64,9 @@ enum store_count {
     STORE_COUNT_SERVED_LISTS,
     STORE_COUNT_WATCHES,
     STORE_COUNT_SERVED_WATCHES,
+    STORE_COUNT_TXNS,
+    STORE_COUNT_SERVED_TXNS,
+    STORE_COUNT_RESUMED,
     STORE_COUNT_EXPIRED,
     STORE_COUNT_REPEATED,
     STORE_COUNT_STALE,

@@ -7,6 +7,7 @@
 #include "services/store/durable.h"
 #include "services/store/peers.h"
 #include "services/store/serve.h"
+#include "services/store/txn.h"
 #include "services/store/warden.h"
 #include "services/store/writing.h"
 
@@ -179,7 +180,7 @@ void store_lead_go_on(struct store_lead *lead)
     if (lead->phase == STORE_PHASE_COMPARING && compare(lead)) {
         enter(lead, STORE_PHASE_SYNCING);
     }
-    if (lead->phase == STORE_PHASE_SYNCING && sync(lead)) {
+    if (lead->phase == STORE_PHASE_SYNCING && sync(lead) && store_txn_resume(lead)) {
         open_shard(lead);
     }
     store_lead_wind(lead);
@@ -387,7 +388,7 @@ int store_lead_begin(struct store *s, struct store_shard *shard)
     lead->store = s;
     lead->shard = shard;
     shard->lead = lead;
-    struct list *lists[] = {&lead->writes, &lead->waiting, &lead->reads, &lead->round, &lead->watching};
+    struct list *lists[] = {&lead->writes, &lead->groups, &lead->waiting, &lead->reads, &lead->round, &lead->watching};
     for (unsigned i = 0; i < sizeof lists / sizeof *lists; i++) {
         list_init(lists[i]);
     }

@@ -81,6 +81,7 @@ struct store_lead {
 
     struct list writes; /* struct store_write, the oldest first */
     unsigned write_count;
+    struct list groups; /* of these, transactions: struct store_group */
 
     struct list waiting;  /* operations that wait until the shard is open: struct store_serving */
     struct list reads;    /* those that wait for the next round of CONFIRM */

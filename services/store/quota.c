@@ -105,3 +105,22 @@ bool store_quota_allows(const struct store *s, const struct store_register *have
     uint64_t after = o->name.length + o->value_length;
     return (after <= before || used.bytes - before + after <= most.bytes) && (!is_new || used.names < most.names);
 }
+
+bool store_quota_allows_all(const struct store *s, const struct store_table *t, const struct store_bundle *b)
+{
+    const cw_job job = b->step[0].name.job;
+    const struct store_used most = store_quota_of(s, job), used = store_tally_of(&s->tally, job);
+    uint64_t bytes = used.bytes, names = used.names;
+    for (unsigned i = 0; s->quotas > 0 && i < b->steps; i++) {
+        const struct store_step *step = &b->step[i];
+        const struct store_register *r = store_table_find(t, &step->name);
+        bool is_there = r != NULL && !r->deleted, puts = step->op == CW_STORE_PUT;
+        if (store_step_writes(step)) {
+            bytes += puts ? step->name.length + step->value_length : 0;
+            bytes -= is_there ? (uint64_t)r->name_length + r->value_length : 0;
+            names += puts;
+            names -= is_there;
+        }
+    }
+    return (bytes <= used.bytes || bytes <= most.bytes) && (names <= used.names || names <= most.names);
+}

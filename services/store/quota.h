@@ -10,7 +10,7 @@
 #ifndef SERVICES_STORE_QUOTA_H
 #define SERVICES_STORE_QUOTA_H
 
-#include "services/store/held/verdict.h"
+#include "services/store/held/bundle.h"
 #include "services/store/internal.h"
 
 /*
@@ -23,5 +23,7 @@ void store_quota_close(struct store *s);
 struct store_used store_quota_of(const struct store *s, cw_job job);
 /* May the order be done to what its name has? */
 bool store_quota_allows(const struct store *s, const struct store_register *have, const struct store_order *o);
+/* May all steps of the transaction be done, to what the table has? */
+bool store_quota_allows_all(const struct store *s, const struct store_table *t, const struct store_bundle *b);
 
 #endif

@@ -6,6 +6,7 @@
 #include "services/store/durable.h"
 #include "services/store/peers.h"
 #include "services/store/quota.h"
+#include "services/store/txn.h"
 #include "services/store/writing.h"
 
 #include <errno.h>
@@ -52,6 +53,12 @@ static void release(struct store_serving *o)
     free(o);
 }
 
+void store_serve_answer(struct store_serving *o, const struct store_answer *answer)
+{
+    reply(o->store, &o->right, answer);
+    release(o);
+}
+
 static bool is_read(const struct store_serving *o)
 {
     return store_order_reads(&o->order);
@@ -77,15 +84,17 @@ static void tell(struct store_lead *lead, struct store_serving *o, const struct 
         answer.carries = o->order.op == CW_STORE_GET;
         answer.value = store_register_value(have);
     }
+    if (o->order.op == STORE_OP_TXN) {
+        answer.flags = v->which;
+    }
     store_note(o->store, is_read(o) ? STORE_COUNT_SERVED_GETS : STORE_COUNT_SERVED_WRITES);
     if (v->status == CW_STORE_CONFLICT) {
         store_note(o->store, STORE_COUNT_CONFLICTS);
     }
-    reply(o->store, &o->right, &answer);
-    release(o);
+    store_serve_answer(o, &answer);
 }
 
-static void refuse(struct store_serving *o, cw_store_status status, uint64_t n)
+void store_serve_deny(struct store_serving *o, cw_store_status status, uint64_t n)
 {
     store_note(o->store, status == CW_STORE_NO_SPACE ? STORE_COUNT_FULL
                          : status == CW_STORE_QUOTA  ? STORE_COUNT_OVER_QUOTA
@@ -146,6 +155,12 @@ static void begin_round(struct store_lead *lead)
     store_lead_wind(lead);
 }
 
+void store_serve_confirm(struct store_lead *lead, struct store_serving *o)
+{
+    list_push_back(&lead->reads, &o->node);
+    begin_round(lead);
+}
+
 void store_serve_resend(struct store_lead *lead)
 {
     store_note(lead->store, STORE_COUNT_RESENT);
@@ -178,10 +193,10 @@ void store_serve_confirmed(struct store_lead *lead, unsigned member, uint64_t ro
 
 /* ---- What an operation waits for --------------------------------------------------------------------------------- */
 
-static void wait_for(struct store_lead *lead, struct store_write *w, struct store_serving *o)
+void store_serve_wait(struct store_lead *lead, struct store_write *w, struct store_serving *o)
 {
     if (w->waiting_count >= STORE_KEY_MOST) {
-        refuse(o, CW_STORE_BUSY, lead->settled);
+        store_serve_deny(o, CW_STORE_BUSY, lead->settled);
         return;
     }
     w->waiting_count++;
@@ -209,29 +224,27 @@ static void tell_page(struct store_lead *lead, struct store_serving *o)
         .carries = true,
     };
     store_note(o->store, STORE_COUNT_SERVED_LISTS);
-    reply(o->store, &o->right, &answer);
-    release(o);
+    store_serve_answer(o, &answer);
 }
 
 /* Each name is read as a get would read it: after the leader was confirmed, and when no write of it is under way. */
 static void go_list(struct store_lead *lead, struct store_serving *o)
 {
     if (!o->confirmed && !STORE_MUTANT(NO_CONFIRM)) {
-        list_push_back(&lead->reads, &o->node);
-        begin_round(lead);
+        store_serve_confirm(lead, o);
         return;
     }
     if (o->page == NULL) {
         o->page = store_page_new(store_page_room(o->store));
     }
     if (o->page == NULL) {
-        refuse(o, CW_STORE_BUSY, lead->settled);
+        store_serve_deny(o, CW_STORE_BUSY, lead->settled);
         return;
     }
     const struct store_register *waits =
         store_page_read(o->page, &lead->shard->acceptor.table, &o->order, !STORE_MUTANT(READS_IN_FLIGHT));
     if (waits != NULL) {
-        wait_for(lead, waits->under_way, o);
+        store_serve_wait(lead, waits->under_way, o);
     } else {
         tell_page(lead, o);
     }
@@ -268,8 +281,7 @@ static void tell_changes(struct store_lead *lead, struct store_serving *o, struc
         .carries = true,
     };
     store_note(o->store, STORE_COUNT_SERVED_WATCHES);
-    reply(o->store, &o->right, &answer);
-    release(o);
+    store_serve_answer(o, &answer);
 }
 
 /* Nothing has changed yet. */
@@ -277,7 +289,7 @@ static void watch_on(struct store_lead *lead, struct store_serving *o)
 {
     struct store *s = lead->store;
     if (!o->watching && s->watchers >= STORE_WATCHERS_MOST) {
-        refuse(o, CW_STORE_BUSY, lead->settled);
+        store_serve_deny(o, CW_STORE_BUSY, lead->settled);
         return;
     }
     s->watchers += !o->watching;
@@ -290,8 +302,9 @@ static void watch_on(struct store_lead *lead, struct store_serving *o)
 static uint64_t settled_before(const struct store_lead *lead)
 {
     struct list_node *first = list_first(&lead->writes);
-    return first != NULL && !STORE_MUTANT(WATCH_AHEAD) ? container_of(first, struct store_write, node)->made->tag.n - 1
-                                                       : lead->n;
+    return first != NULL && !STORE_MUTANT(WATCH_AHEAD)
+               ? store_write_first(container_of(first, struct store_write, node)) - 1
+               : lead->n;
 }
 
 /* The leader is confirmed once, when it comes: what it tells is chosen, and who was deposed finds out the next time. */
@@ -299,8 +312,7 @@ static void go_watch(struct store_lead *lead, struct store_serving *o)
 {
     struct store *s = lead->store;
     if (!o->confirmed) {
-        list_push_back(&lead->reads, &o->node);
-        begin_round(lead);
+        store_serve_confirm(lead, o);
         return;
     }
     if (o->page == NULL) {
@@ -309,7 +321,7 @@ static void go_watch(struct store_lead *lead, struct store_serving *o)
         o->ends = cw_time_add(cw_now(s->svc), CW_MS(hold));
     }
     if (o->page == NULL) {
-        refuse(o, CW_STORE_BUSY, lead->settled);
+        store_serve_deny(o, CW_STORE_BUSY, lead->settled);
         return;
     }
     o->upto = settled_before(lead);
@@ -382,12 +394,12 @@ static void write_it(struct store_lead *lead, struct store_serving *o, const str
                      struct store_verdict *v)
 {
     if (v->kind == STORE_VERDICT_WRITE && !has_space(lead, o)) {
-        refuse(o, CW_STORE_NO_SPACE, lead->settled);
+        store_serve_deny(o, CW_STORE_NO_SPACE, lead->settled);
         return;
     }
     bool allowed = v->kind != STORE_VERDICT_WRITE || store_quota_allows(lead->store, have, &o->order);
     if (!allowed && !STORE_MUTANT(QUOTA_LATE)) {
-        refuse(o, CW_STORE_QUOTA, lead->settled);
+        store_serve_deny(o, CW_STORE_QUOTA, lead->settled);
         return;
     }
     struct store_register *r = store_verdict_write(have, &o->order, store_writing_tag(lead), v);
@@ -395,9 +407,9 @@ static void write_it(struct store_lead *lead, struct store_serving *o, const str
     o->parcel = NULL;
     const bool soon = r != NULL && store_durable_room(lead->store, 1 + store_register_size(r), 0) == JOURNAL_ROOM_SOON;
     if (r == NULL || store_writing_begin(lead, r, allowed ? o : NULL, v) < 0) {
-        refuse(o, soon ? CW_STORE_BUSY : CW_STORE_NO_SPACE, lead->settled);
+        store_serve_deny(o, soon ? CW_STORE_BUSY : CW_STORE_NO_SPACE, lead->settled);
     } else if (!allowed) {
-        refuse(o, CW_STORE_QUOTA, lead->settled);
+        store_serve_deny(o, CW_STORE_QUOTA, lead->settled);
     }
 }
 
@@ -413,8 +425,7 @@ static void tell_large(struct store_lead *lead, struct store_serving *o, const s
 {
     const struct store_answer answer = {
         .state = STORE_ANSWER_LARGE, .server = CW_SERVER_NONE, .n = lead->settled, .length = have->value_length};
-    reply(o->store, &o->right, &answer);
-    release(o);
+    store_serve_answer(o, &answer);
 }
 
 void store_serve_go(struct store_lead *lead, struct store_serving *o)
@@ -427,10 +438,15 @@ void store_serve_go(struct store_lead *lead, struct store_serving *o)
         go_watch(lead, o);
         return;
     }
+    if (o->order.op == STORE_OP_TXN) {
+        store_txn_go(lead, o);
+        return;
+    }
     struct store_register *have = store_table_find(&lead->shard->acceptor.table, &o->order.name);
+    struct store_write *under_way = store_writing_blocks(lead, &o->order.name);
     bool passes = STORE_MUTANT(READS_IN_FLIGHT) && is_read(o);
-    if (have != NULL && have->under_way != NULL && !passes) {
-        wait_for(lead, have->under_way, o);
+    if (under_way != NULL && !passes) {
+        store_serve_wait(lead, under_way, o);
         return;
     }
     struct store_verdict v = store_verdict_of(have, &o->order);
@@ -444,8 +460,7 @@ void store_serve_go(struct store_lead *lead, struct store_serving *o)
             tell(lead, o, have, &v);
             return;
         }
-        list_push_back(&lead->reads, &o->node);
-        begin_round(lead);
+        store_serve_confirm(lead, o);
         return;
     case STORE_VERDICT_TOLD:
     case STORE_VERDICT_STALE:

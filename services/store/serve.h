@@ -11,6 +11,8 @@
 #include "services/store/held/verdict.h"
 #include "services/store/lead.h"
 
+struct store_write;
+
 struct store_serving {
     struct list_node node;
     struct store *store;
@@ -36,6 +38,12 @@ void store_serve_take(struct store *s, struct store_shard *shard, const struct s
 /* Answers a question that has not become an operation. */
 void store_serve_refuse(struct store *s, const struct store_right *to, enum store_answer_state state,
                         cw_store_status status, cw_server server, uint64_t n);
+/* Answers one, which is gone then. And: with a status, nothing was done. */
+void store_serve_answer(struct store_serving *o, const struct store_answer *answer);
+void store_serve_deny(struct store_serving *o, cw_store_status status, uint64_t n);
+/* It goes on when that write is over; or when a majority has confirmed the leader. */
+void store_serve_wait(struct store_lead *lead, struct store_write *w, struct store_serving *o);
+void store_serve_confirm(struct store_lead *lead, struct store_serving *o);
 /* Goes on with one, in an open shard. */
 void store_serve_go(struct store_lead *lead, struct store_serving *o);
 /* A write of the register is done: whoever waits for a change of the name goes on. */

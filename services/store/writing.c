@@ -7,6 +7,7 @@
 #include "services/store/members.h"
 #include "services/store/peers.h"
 #include "services/store/serve.h"
+#include "services/store/txn.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -31,7 +32,19 @@ static void send(struct store_lead *lead, const struct store_write *w, unsigned 
 
 struct store_tag store_writing_tag(struct store_lead *lead)
 {
-    return (struct store_tag){lead->ballot, ++lead->n};
+    return store_writing_tags(lead, 1);
+}
+
+struct store_tag store_writing_tags(struct store_lead *lead, unsigned count)
+{
+    lead->n += count;
+    return (struct store_tag){lead->ballot, lead->n};
+}
+
+struct store_write *store_writing_blocks(const struct store_lead *lead, const struct store_name *name)
+{
+    const struct store_register *r = store_table_find(&lead->shard->acceptor.table, name);
+    return r != NULL && r->under_way != NULL ? r->under_way : store_txn_claims(lead, name);
 }
 
 /* Members that the end of the write waits for. */
@@ -52,6 +65,9 @@ static bool is_chosen(const struct store_lead *lead, const struct store_write *w
 
 static bool is_over(const struct store_lead *lead, const struct store_write *w)
 {
+    if (w->group != NULL && w->group->chosen) {
+        return false; /* its changes are waited for: store_txn_changed() */
+    }
     cw_span waited = cw_time_since(cw_now(lead->store->svc), w->begun);
     cw_span slow = CW_NS(lead->store->limits.slow.ns + store_carry_span(lead->store, store_register_bytes(w->made)).ns);
     bool own = (w->accepted >> lead->shard->me & 1) != 0;
@@ -103,7 +119,9 @@ void store_writing_note_ttls(struct store_lead *lead)
 /* Deletes the value of a register whose time has come. False: not now. */
 static bool expire(struct store_lead *lead, const struct store_register *r)
 {
-    struct store_register *gone = store_change_stops(lead) ? NULL : store_verdict_expire(r, store_writing_tag(lead));
+    const struct store_name name = store_register_name(r);
+    bool waits = store_change_stops(lead) || store_writing_blocks(lead, &name) != NULL;
+    struct store_register *gone = waits ? NULL : store_verdict_expire(r, store_writing_tag(lead));
     if (gone == NULL || store_writing_begin(lead, gone, NULL, NULL) < 0) {
         return false;
     }
@@ -138,14 +156,12 @@ static void expiry_due(cw_svc *svc, void *state, void *arg)
 
 /* ---- Writes ------------------------------------------------------------------------------------------------------ */
 
-/* The order is answered, and whoever waited for it is served, in the order of their coming. */
-static void finish(struct store_lead *lead, struct store_write *w)
+void store_writing_retire(struct store_lead *lead, struct store_write *w)
 {
     struct store *s = lead->store;
+    struct store_write *of = w->of;
     struct list waiting;
     struct list_node *n;
-    lead->lagging |= store_lead_all(lead) & ~w->accepted;
-    lead->settled = w->made->tag.n > lead->settled ? w->made->tag.n : lead->settled;
     w->made->under_way = NULL;
     store_writing_note_ttl(lead, w->made);
     list_remove(&w->node);
@@ -156,11 +172,27 @@ static void finish(struct store_lead *lead, struct store_write *w)
     if (w->order != NULL) {
         store_serve_written(lead, w->order, &w->verdict);
     }
+    store_txn_drop(w);
     store_serve_changed(lead, w->made);
     store_parcel_drop(w->parcel);
     free(w);
     while ((n = list_pop_front(&waiting)) != NULL) {
         store_serve_go(lead, container_of(n, struct store_serving, node));
+    }
+    if (of != NULL) {
+        store_txn_changed(lead, of);
+    }
+}
+
+/* The order is answered, and whoever waited for it is served, in the order of their coming. */
+static void finish(struct store_lead *lead, struct store_write *w)
+{
+    lead->lagging |= store_lead_all(lead) & ~w->accepted;
+    lead->settled = w->made->tag.n > lead->settled ? w->made->tag.n : lead->settled;
+    if (w->group != NULL) {
+        store_txn_chosen(lead, w);
+    } else {
+        store_writing_retire(lead, w);
     }
 }
 
@@ -205,7 +237,7 @@ int store_writing_begin(struct store_lead *lead, struct store_register *r, struc
     w->acceptances = counts;
     w->begun = cw_now(s->svc);
     w->order = order;
-    w->verdict = verdict != NULL ? *verdict : (struct store_verdict){STORE_VERDICT_WRITE, CW_STORE_OK, 0};
+    w->verdict = verdict != NULL ? *verdict : (struct store_verdict){STORE_VERDICT_WRITE, CW_STORE_OK, 0, 0};
     list_init(&w->waiting);
     list_push_back(&lead->writes, &w->node);
     lead->write_count++;
@@ -222,11 +254,23 @@ bool store_writing_has_room(const struct store_lead *lead, const struct store_re
 
 int store_writing_again(struct store_lead *lead, const struct store_register *r)
 {
-    if (r->under_way != NULL) {
+    const struct store_name name = store_register_name(r);
+    if (store_writing_blocks(lead, &name) != NULL) {
         return 0;
     }
     struct store_register *again = store_register_again(r, store_writing_tag(lead));
     return again != NULL ? store_writing_begin(lead, again, NULL, NULL) : -ENOMEM;
+}
+
+int store_writing_absent(struct store_lead *lead, const struct store_name *name)
+{
+    struct store_register *r = store_register_new(name, 0);
+    if (r == NULL) {
+        return -ENOMEM;
+    }
+    r->tag = store_writing_tag(lead);
+    r->deleted = true; /* and of no version: it never was */
+    return store_writing_begin(lead, r, NULL, NULL);
 }
 
 void store_writing_accepted(struct store_lead *lead, unsigned member, uint64_t n)
@@ -253,6 +297,10 @@ void store_writing_review(struct store_lead *lead, bool resend)
         at = list_next(&lead->writes, at);
         if (is_over(lead, w)) {
             finish(lead, w); /* it may begin others, behind all that are here */
+        } else if (w->group != NULL && w->group->chosen) {
+            if (resend) {
+                store_txn_again(lead, w);
+            }
         } else if (resend && cw_time_since(cw_now(lead->store->svc), w->begun).ns >= lead->store->limits.tick.ns) {
             store_note(lead->store, STORE_COUNT_RESENT);
             send(lead, w, store_lead_all(lead));
@@ -270,6 +318,7 @@ void store_writing_drop(struct store_lead *lead, struct list *maybe, struct list
             list_push_back(maybe, &w->order->node);
         }
         list_splice_back(not, &w->waiting);
+        store_txn_drop(w);
         store_parcel_drop(w->parcel);
         free(w);
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What servers of the store say to one another: whatever is decoded is within bounds, and is encoded to the same. */
+#include "services/store/held/intent.h"
 #include "services/store/held/wire.h"
 
 #include <stdlib.h>
@@ -20,7 +21,10 @@ static void try_clients(const uint8_t *bytes, size_t size, uint8_t *again)
     struct store_answer answer;
     if (store_ask_decode(bytes, size, &ask)) {
         const struct store_order *o = &ask.order;
+        struct store_bundle b;
         bool lists = o->op == STORE_OP_LIST;
+        hold(o->op != STORE_OP_TXN || store_bundle_decode(o->value, o->value_length, &o->name, &b));
+        hold(o->op != STORE_OP_TXN || store_bundle_size(&b) == o->value_length);
         hold(store_ask_size(&ask) == size && (lists || o->name.length >= 1) && o->name.length <= CW_STORE_NAME_MAX &&
              o->value_length <= CW_STORE_VALUE_MAX);
         hold(!lists ||
@@ -45,6 +49,35 @@ static void try_names(const uint8_t *bytes, size_t size)
     hold(at <= size);
 }
 
+/* All that an intent names is within its register, and of its tag. */
+static void try_intent(const struct store_register *r, uint8_t *again)
+{
+    struct store_intent in;
+    const struct store_name *name;
+    if (!store_intent_read(r, &in)) {
+        return;
+    }
+    const uint8_t *value = store_register_value(r), *end = value + r->value_length;
+    for (unsigned i = 0; (name = store_bundle_name(&in.bundle, i)) != NULL; i++) {
+        hold(name->bytes >= value && name->bytes + name->length <= end && name->length >= in.tag.length &&
+             name->job == in.tag.job);
+    }
+    const size_t size = store_bundle_size(&in.bundle);
+    hold(size < r->value_length);
+    store_bundle_encode(&in.bundle, again);
+    hold(memcmp(again, end - size, size) == 0);
+}
+
+static void try_told(const uint8_t *bytes, size_t size)
+{
+    struct store_told told;
+    size_t at = 0;
+    while (at < size && store_told_next(bytes, size, &at, &told)) {
+        hold(told.value_length == 0 || (told.value >= bytes && told.value + told.value_length <= bytes + size));
+    }
+    hold(at <= size);
+}
+
 static void try_register(const uint8_t *bytes, size_t size, uint8_t *again)
 {
     struct store_register *r = store_register_decode(bytes, size);
@@ -52,6 +85,7 @@ static void try_register(const uint8_t *bytes, size_t size, uint8_t *again)
         hold(store_register_size(r) == size && r->ops <= STORE_OPS && r->name_length >= 1);
         store_register_encode(r, again);
         hold(memcmp(again, bytes, size) == 0);
+        try_intent(r, again);
     }
     free(r);
 }
@@ -114,6 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(bytes, data, size);
         try_clients(bytes, size, again);
         try_names(bytes, size);
+        try_told(bytes, size);
         try_register(bytes, size, again);
         try_members(bytes, size, again);
         try_operators(bytes, size, again);

@@ -6,6 +6,7 @@
 #include "services/store/carry.h"
 #include "services/store/common.h"
 #include "services/store/genesis.h"
+#include "services/store/held/bundle.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -250,12 +251,25 @@ static void answered(struct question *q, const struct store_answer *a, cw_server
     }
 }
 
+/* Each step of the transaction is told of, and nothing else. */
+static bool tells_steps(const struct question *q, const struct store_answer *a)
+{
+    struct store_told told;
+    unsigned steps = q->ask.order.value[1], count = 0;
+    size_t at = 0;
+    while (at < a->length && count <= steps && store_told_next(a->value, a->length, &at, &told)) {
+        count++;
+    }
+    return count == steps && at == a->length;
+}
+
 /* What has bytes to give has them. */
 static bool is_complete(const struct question *q, const struct store_answer *a)
 {
     cw_store_op op = q->ask.order.op;
-    bool gives = op == CW_STORE_GET || op == STORE_OP_LIST || op == STORE_OP_WATCH;
-    return !gives || a->state != STORE_ANSWER_DONE || a->status != CW_STORE_OK || a->carries;
+    bool gives = op == CW_STORE_GET || op == STORE_OP_LIST || op == STORE_OP_WATCH || op == STORE_OP_TXN;
+    return !gives || a->state != STORE_ANSWER_DONE || a->status != CW_STORE_OK ||
+           (a->carries && (op != STORE_OP_TXN || tells_steps(q, a)));
 }
 
 /* bytes NULL: there is no answer. */

@@ -24,6 +24,8 @@ bool store_asker_waits(cw_span timeout);
 CW_MUST_CHECK int store_lister_do(struct store *s, const cw_store_list *l, cw_store_list_done done, void *arg);
 /* As watch() of cw_store_api: lister.c. */
 CW_MUST_CHECK int store_watcher_do(struct store *s, const cw_store_watch *w, cw_store_watch_done done, void *arg);
+/* As txn() of cw_store_api: txn.c. */
+CW_MUST_CHECK int store_asker_txn(struct store *s, const cw_store_txn *x, cw_store_txn_done done, void *arg);
 /* It has come out whether there is a class: questions that waited for that go on, or end. */
 void store_asker_class_known(struct store *s);
 /* Ends all questions. */

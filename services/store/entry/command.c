@@ -10,6 +10,7 @@
 #include "services/store/durable.h"
 #include "services/store/entry/operate.h"
 #include "services/store/entry/pieces.h"
+#include "services/store/entry/transact.h"
 #include "services/store/lead.h"
 #include "services/store/making.h"
 #include "services/store/quota.h"
@@ -35,6 +36,8 @@ const cw_command store_commands[] = {
      "Put a value if there is none."},
     {"delete", "KEY [version=N] [key=base64] [job=N] [wait_ms=N]",
      "Delete a value; with version=N, if that is the version there."},
+    {"txn", "CLAUSE... [key=base64] [job=N] [form=base64] [wait_ms=N]",
+     "All of it or nothing: if NAME = N|absent|exists, put NAME VALUE [flags=N] [ttl_ms=N], delete NAME, get NAME."},
     {"stage", "N BASE64 [from=N] [drop=1]",
      "A piece of a value that is too long for one command, behind so many bytes: a put with stage=N puts all of them."},
     {"list", "[PREFIX [after=NAME] [limit=N] [job=N] [form=base64] [wait_ms=N]]",
@@ -229,6 +232,9 @@ int store_command(struct store *s, cw_request *r, int argc, const char *const *a
     if (strcmp(word, "watch") == 0) {
         return store_operate_watch(s, r, argc, argv);
     }
+    if (strcmp(word, "txn") == 0) {
+        return store_transact(s, r, argc, argv);
+    }
     if (strcmp(word, "create") == 0) {
         return create(s, r, argc, argv);
     }
@@ -242,7 +248,7 @@ int store_command(struct store *s, cw_request *r, int argc, const char *const *a
         return status(s, r);
     }
     return refuse_request(r,
-                          "there are: create, get, head, put, cas, insert, delete, stage, list, watch, usage, status, "
-                          "explain; not '%.60s'",
+                          "there are: create, get, head, put, cas, insert, delete, txn, stage, list, watch, usage, "
+                          "status, explain; not '%.60s'",
                           word);
 }

@@ -5,6 +5,7 @@
 #include "services/store/durable.h"
 #include "services/store/entry/learner.h"
 #include "services/store/hearing.h"
+#include "services/store/held/bundle.h"
 #include "services/store/lead.h"
 #include "services/store/members.h"
 #include "services/store/serve.h"
@@ -276,10 +277,28 @@ void store_member_item(struct store *s, const uint8_t *bytes, size_t size, const
 
 /* ---- Operations of askers ---------------------------------------------------------------------------------------- */
 
-/* A job asks about its own names, and by the port that its privilege is for. The store's own asker names any job. */
+/* What a transaction writes has come by the port for writing: does it read as well? */
+static bool gets_too(const struct store_order *o)
+{
+    struct store_bundle b;
+    bool gets = false;
+    if (o->op != STORE_OP_TXN || store_order_reads(o) ||
+        !store_bundle_decode(o->value, o->value_length, &o->name, &b)) {
+        return false;
+    }
+    for (unsigned i = 0; i < b.steps; i++) {
+        gets = gets || b.step[i].op == CW_STORE_GET;
+    }
+    return gets;
+}
+
+/*
+ * A job asks about its own names, and by the port that its privilege is for: so what both reads and writes it does not
+ * ask at all. The store's own asker names any job.
+ */
 static bool is_allowed(const struct store_order *o, const struct store_caller *from)
 {
-    return (from->job == STORE_JOB || from->job == o->name.job) &&
+    return (from->job == STORE_JOB || !gets_too(o)) && (from->job == STORE_JOB || from->job == o->name.job) &&
            from->port == (unsigned)(store_order_reads(o) ? STORE_PORT_READ : STORE_PORT_WRITE);
 }
 

@@ -104,6 +104,11 @@ static int api_watch(cw_svc *svc, const cw_store_watch *watch, cw_store_watch_do
     return watch != NULL && done != NULL ? store_watcher_do(cw_state(svc), watch, done, arg) : -EINVAL;
 }
 
+static int api_txn(cw_svc *svc, const cw_store_txn *txn, cw_store_txn_done done, void *arg)
+{
+    return txn != NULL && done != NULL ? store_asker_txn(cw_state(svc), txn, done, arg) : -EINVAL;
+}
+
 /* ---- Opening and closing ----------------------------------------------------------------------------------------- */
 
 static uint64_t draw(cw_svc *svc)
@@ -182,7 +187,8 @@ static void on_close(cw_svc *svc, void *state)
     store_durable_close(s);
 }
 
-static const cw_store_api api = {.size = sizeof api, .run = api_run, .list = api_list, .watch = api_watch};
+static const cw_store_api api = {
+    .size = sizeof api, .run = api_run, .list = api_list, .watch = api_watch, .txn = api_txn};
 
 const cw_service store_service = {
     CW_SERVICE_INIT,

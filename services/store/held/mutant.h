@@ -15,6 +15,7 @@ enum store_mutant {
     STORE_MUTANT_DOUBLE_COUNT = 3,     /* every answer counts, whoever gave it */
     STORE_MUTANT_OWN_STATE = 4,        /* takeover keeps what the new leader has, not the highest tag */
     STORE_MUTANT_NO_SYNC = 5,          /* what the promisers did not agree on is not written again */
+    STORE_MUTANT_TXN_PART = 6,         /* of a transaction that is chosen only the first change is made */
     STORE_MUTANT_NO_CONFIRM = 7,       /* gets and refusals are answered without asking the members */
     STORE_MUTANT_READS_IN_FLIGHT = 8,  /* a get does not wait for the write under way */
     STORE_MUTANT_WRITES_ON = 9,        /* a leader goes on writing while it changes the members */
@@ -37,6 +38,10 @@ enum store_mutant {
     STORE_MUTANT_WATCH_AHEAD = 48,     /* rule 36: a watcher is told that it is behind writes that are under way */
     STORE_MUTANT_WATCH_GAP = 49,       /* rule 36: what a watcher was told by another leader counts */
     STORE_MUTANT_QUOTA_LATE = 50,      /* rule 37: a job's quota is looked at when the write has begun */
+    STORE_MUTANT_TXN_UNFINISHED = 51,  /* rule 6: a new leader leaves a transaction as far as it has come */
+    STORE_MUTANT_TXN_ALWAYS = 52,      /* rule 38: a transaction is done, whatever has become of its names since */
+    STORE_MUTANT_TXN_UNCLAIMED = 53,   /* rule 39: others write names of a transaction before it is over */
+    STORE_MUTANT_TXN_UNTOUCHED = 54,   /* rule 40: a transaction begins on names that an earlier leader wrote */
 };
 
 #ifdef CW_MUTANTS

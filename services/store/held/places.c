@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { BY_NAME = 0, BY_TAG = 1 };
+enum { BY_NAME = 0, BY_TAG = 1, JOB_BYTES = 4 };
 
 /* The bytes between the braces that the name begins with; NULL: it does not. */
 static const uint8_t *tag_of(const struct store_name *name, size_t *length)
@@ -24,6 +24,12 @@ cw_key store_places_key(const struct store_name *name)
     uint8_t bytes[5 + CW_STORE_NAME_MAX];
     size_t length;
     const uint8_t *tag = tag_of(name, &length);
+    if (name->job == STORE_INTENT_JOB && name->length > JOB_BYTES) { /* where the names of its tag are */
+        memcpy(bytes, name->bytes, JOB_BYTES);
+        bytes[4] = BY_TAG;
+        memcpy(bytes + 5, name->bytes + JOB_BYTES, name->length - JOB_BYTES);
+        return key_of_name(STORE_JOB, bytes, 5 + name->length - JOB_BYTES);
+    }
     put_be32(bytes, name->job);
     bytes[4] = tag != NULL ? BY_TAG : BY_NAME;
     length = tag != NULL ? length : name->length;

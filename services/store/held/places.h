@@ -17,7 +17,8 @@ enum { STORE_CANDIDATES = 12, STORE_COPIES_LEAST = 3, STORE_COPIES_MOST = 4, STO
 
 /*
  * The key of a name: SHA-1 over the store's job, the name's job, and the name; or, when the name begins with {tag} and
- * the tag has at least one byte, over the tag instead of the name. So names of one tag are in one shard.
+ * the tag has at least one byte, over the tag instead of the name. So names of one tag are in one shard, and with them
+ * the name that their transactions stand under (intent.h).
  */
 cw_key store_places_key(const struct store_name *name);
 /* The key under which a name is written to a disk: all of it is hashed, whatever its tag. */

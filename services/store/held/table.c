@@ -68,14 +68,14 @@ static void add(struct store_table *t, struct store_bucket *b, const struct stor
     struct siphash_tag h = hash_register(t, r);
     set_sum(&b->sum, whole(b->sum.word) + whole(h.word));
     t->bytes += store_register_bytes(r);
-    if (t->tally != NULL && !r->deleted) {
+    if (t->tally != NULL && !r->deleted && r->job != STORE_INTENT_JOB) {
         store_tally_add(t->tally, r->job, (uint64_t)r->name_length + r->value_length);
     }
 }
 
 static void take_from_tally(struct store_table *t, const struct store_register *r)
 {
-    if (t->tally != NULL && !r->deleted) {
+    if (t->tally != NULL && !r->deleted && r->job != STORE_INTENT_JOB) {
         store_tally_take(t->tally, r->job, (uint64_t)r->name_length + r->value_length);
     }
 }

@@ -16,6 +16,8 @@
 #include "services/store/held/tally.h"
 
 enum { STORE_BUCKETS = 256, STORE_OPS = 6 };
+/* Of no job's names: those that transactions stand under, intent.h. */
+enum { STORE_INTENT_JOB = 0 };
 
 /* A name of a job's. Borrowed bytes. */
 struct store_name {
@@ -30,6 +32,7 @@ struct store_noted {
     uint64_t n;             /* of the write that noted it */
     uint64_t version;       /* what its asker is told */
     uint8_t status;         /* cw_store_status */
+    uint8_t which;          /* of a transaction that was refused: the guard */
 };
 
 /* What one name holds: made by store_register_new(), and not changed once it is in a table. */

@@ -25,10 +25,27 @@ static bool may_be_forgotten(const struct store_register *have, const struct sto
     return have != NULL && have->ops == STORE_OPS && have->noted[0].n > o->since;
 }
 
-static struct store_verdict refusal(const struct store_order *o, cw_store_status status, uint64_t version)
+struct store_verdict store_verdict_refusal(const struct store_order *o, bool writes, cw_store_status status,
+                                           uint64_t version)
 {
-    bool note = o->again && is_write(o) && !STORE_MUTANT(REFUSAL_UNNOTED);
-    return (struct store_verdict){note ? STORE_VERDICT_NOTE : STORE_VERDICT_SAY, status, version};
+    bool note = o->again && writes && !STORE_MUTANT(REFUSAL_UNNOTED);
+    return (struct store_verdict){note ? STORE_VERDICT_NOTE : STORE_VERDICT_SAY, status, version, 0};
+}
+
+bool store_verdict_known(const struct store_register *have, const struct store_order *o, struct store_verdict *v)
+{
+    const struct store_noted *before = noted(have, o);
+    if (before != NULL && !STORE_MUTANT(NO_MEMORY)) {
+        *v =
+            (struct store_verdict){STORE_VERDICT_TOLD, (cw_store_status)before->status, before->version, before->which};
+        return true;
+    }
+    if (may_be_forgotten(have, o) && !STORE_MUTANT(NO_MEMORY)) {
+        *v = o->again ? (struct store_verdict){STORE_VERDICT_TOLD, CW_STORE_UNKNOWN, 0, 0}
+                      : (struct store_verdict){STORE_VERDICT_STALE, CW_STORE_OK, 0, 0};
+        return true;
+    }
+    return false;
 }
 
 struct store_verdict store_verdict_of(const struct store_register *have, const struct store_order *o)
@@ -36,23 +53,19 @@ struct store_verdict store_verdict_of(const struct store_register *have, const s
     uint64_t there = have != NULL && !have->deleted ? have->version : 0;
     if (!is_write(o)) {
         return (struct store_verdict){STORE_VERDICT_SAY, there != 0 ? CW_STORE_OK : CW_STORE_NOT_FOUND,
-                                      have != NULL ? have->version : 0};
+                                      have != NULL ? have->version : 0, 0};
     }
-    const struct store_noted *before = noted(have, o);
-    if (before != NULL && !STORE_MUTANT(NO_MEMORY)) {
-        return (struct store_verdict){STORE_VERDICT_TOLD, (cw_store_status)before->status, before->version};
-    }
-    if (may_be_forgotten(have, o) && !STORE_MUTANT(NO_MEMORY)) {
-        return o->again ? (struct store_verdict){STORE_VERDICT_TOLD, CW_STORE_UNKNOWN, 0}
-                        : (struct store_verdict){STORE_VERDICT_STALE, CW_STORE_OK, 0};
+    struct store_verdict known;
+    if (store_verdict_known(have, o, &known)) {
+        return known;
     }
     if (o->conditional && o->version != there) {
-        return refusal(o, CW_STORE_CONFLICT, there);
+        return store_verdict_refusal(o, true, CW_STORE_CONFLICT, there);
     }
     if (o->op == CW_STORE_DELETE && there == 0) {
-        return refusal(o, CW_STORE_NOT_FOUND, have != NULL ? have->version : 0);
+        return store_verdict_refusal(o, true, CW_STORE_NOT_FOUND, have != NULL ? have->version : 0);
     }
-    return (struct store_verdict){STORE_VERDICT_WRITE, CW_STORE_OK, 0};
+    return (struct store_verdict){STORE_VERDICT_WRITE, CW_STORE_OK, 0, 0};
 }
 
 static void copy_state(struct store_register *r, const struct store_register *have)
@@ -81,7 +94,8 @@ static void note(struct store_register *r, const struct store_order *o, const st
         memmove(r->noted, r->noted + 1, (STORE_OPS - 1) * sizeof *r->noted);
         r->ops--;
     }
-    r->noted[r->ops++] = (struct store_noted){o->asker, o->number, r->tag.n, v->version, (uint8_t)v->status};
+    r->noted[r->ops++] =
+        (struct store_noted){o->asker, o->number, r->tag.n, v->version, (uint8_t)v->status, (uint8_t)v->which};
 }
 
 struct store_register *store_verdict_write(const struct store_register *have, const struct store_order *o,

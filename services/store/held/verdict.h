@@ -13,16 +13,18 @@
 
 #include "services/store/held/table.h"
 
-/* Between servers there are two operations more: the names of one shard, and waiting for changes. */
+/* Between servers there are three operations more: the names of one shard, waiting for changes, and transactions. */
 #define STORE_OP_LIST ((cw_store_op)5)
 #define STORE_OP_WATCH ((cw_store_op)6)
+#define STORE_OP_TXN ((cw_store_op)7)
 enum { STORE_LIST_MOST = 1000 }; /* names that one question asks for */
+enum { STORE_TXN_WRITES = 1 };   /* flags of a TXN: it changes something */
 
 /*
  * An operation as it comes to the leader. Bytes are borrowed. LIST asks for the names of `shard` that begin with
  * `name`, which may be empty, in order, at most `most` of them; conditional: only those behind the name that is `name`
  * and then `value`. WATCH waits for changes of `name`, or if it is conditional of all that begin with it, for at most
- * ttl_ms; value: the cursor, page.h.
+ * ttl_ms; value: the cursor, page.h. TXN: `name` is the {tag}, value: a struct store_bundle.
  */
 struct store_order {
     cw_store_op op;
@@ -38,7 +40,8 @@ struct store_order {
 
 static inline bool store_order_reads(const struct store_order *o)
 {
-    return o->op == CW_STORE_GET || o->op == CW_STORE_HEAD || o->op == STORE_OP_LIST || o->op == STORE_OP_WATCH;
+    return o->op == CW_STORE_GET || o->op == CW_STORE_HEAD || o->op == STORE_OP_LIST || o->op == STORE_OP_WATCH ||
+           (o->op == STORE_OP_TXN && (o->flags & STORE_TXN_WRITES) == 0);
 }
 
 enum store_verdict_kind {
@@ -53,8 +56,14 @@ struct store_verdict {
     enum store_verdict_kind kind;
     cw_store_status status;
     uint64_t version; /* WRITE: not known yet */
+    unsigned which;   /* CONFLICT of a transaction: the first guard that does not hold */
 };
 
+/* The register remembers the operation, or may have forgotten it: *v says so. False: it is to be done. */
+bool store_verdict_known(const struct store_register *have, const struct store_order *o, struct store_verdict *v);
+/* A refusal: to be noted when it is that of a repetition which would have written (rule 24). */
+struct store_verdict store_verdict_refusal(const struct store_order *o, bool writes, cw_store_status status,
+                                           uint64_t version);
 /* have: NULL when there is no register. */
 struct store_verdict store_verdict_of(const struct store_register *have, const struct store_order *o);
 /*

@@ -2,6 +2,7 @@
 #include "services/store/held/wire.h"
 
 #include "base/bytes.h"
+#include "services/store/held/bundle.h"
 #include "services/store/held/page.h"
 #include "services/store/held/places.h"
 
@@ -11,10 +12,10 @@
 /*
  * An ask:    version op bits:8 value length, upper bits:8 | job:32 | class asker number since if-version:64 each |
  *            flags:32 | name length:16 value length, lower bits:16 | ttl in ms:32 | name | value; a LIST has its shard
- *            where flags are, and how many names at most in the place of if-version
+ *            where flags are, and how many names at most in the place of if-version; a TXN: bundle.h
  * An answer: version state status carries:8 | server:32 | n:64 | version:64 | flags:32 | length:32 | value
  * A register: ballot:128 n:64 version:64 | flags:32 job:32 | bits:8 ops:8 name length:16 | value length:32 |
- *            ttl in ms:32, if bits say so | ops times (asker number n version:64 each, status:8) | name | value
+ *            ttl in ms:32, if bits say so | ops times (asker number n version:64 each, which:4 status:4) | name | value
  * An item:   version kind:8 bucket:16 | shard:32 | class:64 store:64 | ballot:128 | from:16 0:16 | position:64 |
  *            by its kind
  * A reply:   version kind why bits:8 | shard:32 | promised:128 | n:64 | root:128 | position:64 | by its kind
@@ -31,7 +32,10 @@ enum {
     LESSON_DISK = 1,
     REGISTER_DELETED = 1,
     REGISTER_TTL = 2,
+    NOTED_WHICH = 4,
 };
+_Static_assert(CW_STORE_STATUSES <= 1 << NOTED_WHICH && CW_STORE_TXN_GUARDS_MAX <= 1 << (8 - NOTED_WHICH),
+               "a status and a guard's place share a byte");
 
 static uint8_t *put_bytes(uint8_t *at, const uint8_t *bytes, size_t length)
 {
@@ -106,8 +110,22 @@ static bool watch_makes_sense(const struct store_order *o)
            o->flags == 0 && o->version == 0;
 }
 
+static bool txn_makes_sense(const struct store_order *o)
+{
+    struct store_bundle b;
+    return !o->conditional && o->version == 0 && o->ttl_ms == 0 && o->value_length <= STORE_BUNDLE_MOST &&
+           store_bundle_decode(o->value, o->value_length, &o->name, &b) &&
+           o->flags == (store_bundle_first(&b) < b.steps ? STORE_TXN_WRITES : 0);
+}
+
 static bool ask_makes_sense(const struct store_order *o)
 {
+    if (o->name.job == STORE_INTENT_JOB) {
+        return false;
+    }
+    if (o->op == STORE_OP_TXN) {
+        return txn_makes_sense(o);
+    }
     if (o->op == STORE_OP_LIST || o->op == STORE_OP_WATCH) {
         return o->op == STORE_OP_LIST ? list_makes_sense(o) : watch_makes_sense(o);
     }
@@ -218,7 +236,7 @@ void store_register_encode(const struct store_register *r, uint8_t *out)
         put_be64(at + 8, r->noted[i].number);
         put_be64(at + 16, r->noted[i].n);
         put_be64(at + 24, r->noted[i].version);
-        at[32] = r->noted[i].status;
+        at[32] = (uint8_t)(r->noted[i].status | r->noted[i].which << NOTED_WHICH);
     }
     put_bytes(at, r->bytes, (size_t)r->name_length + r->value_length);
 }
@@ -230,7 +248,9 @@ static struct store_noted read_noted(struct reader *r)
     n.number = reader_be64(r);
     n.n = reader_be64(r);
     n.version = reader_be64(r);
-    n.status = reader_u8(r);
+    uint8_t both = reader_u8(r);
+    n.status = both & ((1 << NOTED_WHICH) - 1);
+    n.which = both >> NOTED_WHICH;
     return n;
 }
 

@@ -16,7 +16,7 @@
 #include "services/store/held/verdict.h"
 #include "services/store/held/word.h"
 
-enum { STORE_WIRE_VERSION = 3 };
+enum { STORE_WIRE_VERSION = 4 };
 
 /* ---- Ports 1 and 2 ----------------------------------------------------------------------------------------------- */
 
@@ -45,7 +45,8 @@ struct store_answer {
     uint32_t length; /* of the value that is there */
     const uint8_t *value;
     bool carries; /* the value's bytes are in the answer: a GET. To LIST: struct store_named, one behind the other, */
-                  /* and flags are 1 when the shard may have names behind them */
+                  /* and flags are 1 when the shard may have names behind them. To TXN: struct store_told, one for */
+                  /* each step; or in CONFLICT flags are which guard does not hold */
 };
 
 /* A name in the answer to LIST, and what is there. Its room is that of the name and STORE_NAMED_HEAD. */

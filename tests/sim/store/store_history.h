@@ -44,6 +44,7 @@ struct store_event {
     bool expires; /* DELETE without an answer: nobody asked for it, a value may go so by itself */
     int64_t begun, ended;
     unsigned server;
+    uint32_t node; /* events of one node happen at one instant: store_groups.h */
 };
 
 /* Sorts and changes the events. True: linearizable; else *why says of which key and what. */

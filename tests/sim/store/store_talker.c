@@ -3,7 +3,9 @@
 
 #include "base/bytes.h"
 #include "services/store/internal.h"
+#include "store_groups.h"
 #include "store_history.h"
+#include "store_txns.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +37,7 @@ static int64_t now(void)
 enum { LONG_LEAST = 2000, LONG_MORE = 60000 };
 
 /* A value is its number, at its start and, where there is room, every 1,000 bytes and at its end. */
-static void value_write(uint8_t *value, size_t length, uint64_t number)
+void store_talker_write(uint8_t *value, size_t length, uint64_t number)
 {
     for (size_t at = 0; at + 8 <= length; at += 1000) {
         put_be64(value + at, number);
@@ -45,7 +47,7 @@ static void value_write(uint8_t *value, size_t length, uint64_t number)
     }
 }
 
-static uint64_t value_read(const uint8_t *value, size_t length)
+uint64_t store_talker_read(const uint8_t *value, size_t length)
 {
     uint64_t number = length >= 8 ? get_be64(value) : UINT64_MAX;
     for (size_t at = 0; at + 16 <= length; at += 1000) {
@@ -63,7 +65,7 @@ static void answered(void *arg, const cw_store_result *r)
     e->version = r->version;
     e->ended = now();
     if (e->op == CW_STORE_GET && r->status == CW_STORE_OK) {
-        e->value = value_read(r->value, r->value_length);
+        e->value = store_talker_read(r->value, r->value_length);
     }
     if (r->status == CW_STORE_OK || r->status == CW_STORE_CONFLICT || r->status == CW_STORE_NOT_FOUND) {
         a->talker->seen[e->key] = e->op == CW_STORE_DELETE || r->status == CW_STORE_NOT_FOUND ? 0 : r->version;
@@ -227,13 +229,16 @@ static void note_change(struct talker *t, const cw_store_change *c)
 {
     struct store_ledger *l = store_ledger;
     char name[24];
-    for (unsigned key = 0; key < store_talker_plan.keys && l->count < STORE_LEDGER_MOST; key++) {
+    for (unsigned key = 0; key < store_talker_plan.keys; key++) {
         size_t length = store_talker_name(key, name);
         if (c->entry.name_length != length || memcmp(c->entry.name, name, length) != 0) {
             continue;
         }
         t->told[key] = c->entry.version;
         l->changes++;
+        if (l->count == STORE_LEDGER_MOST) {
+            continue;
+        }
         l->entry[l->count++] = (struct store_entry){.op = CW_STORE_HEAD,
                                                     .key = key,
                                                     .answered = true,
@@ -311,6 +316,10 @@ static void ask(struct talker *t)
         (void)list(t, NULL, 0);
         return;
     }
+    if (store_talker_plan.txns > 0 && cw_random_below(t->svc, store_talker_plan.txns) == 0) {
+        store_txns_ask(t->svc, t->store, t->api, t->seen);
+        return;
+    }
     struct asked *a = l->count < STORE_LEDGER_MOST ? malloc(sizeof *a) : NULL;
     if (a == NULL) {
         return;
@@ -335,7 +344,7 @@ static void ask(struct talker *t)
         if (store_talker_plan.longs > 0 && cw_random_below(t->svc, store_talker_plan.longs) == 0) {
             r.value_length = LONG_LEAST + cw_random_below(t->svc, LONG_MORE);
         }
-        value_write(value, r.value_length, (uint64_t)(e - l->entry) + 1);
+        store_talker_write(value, r.value_length, (uint64_t)(e - l->entry) + 1);
     }
     l->silent++;
     if (t->api->run(t->store, &r, answered, a) < 0) {
@@ -379,7 +388,7 @@ static int talker_open(cw_svc *s, void *state)
     store->limits.hearing = plan->hearing;
     store->limits.settle = plan->settle;
     store->limits.away = plan->away;
-    if (plan->tagged && cw_timer_start(s, CW_MS(2), watch_due, NULL) == NULL) {
+    if (plan->watched && cw_timer_start(s, CW_MS(2), watch_due, NULL) == NULL) {
         return -1;
     }
     return cw_timer_start(s, CW_MS(1), due, NULL) != NULL ? 0 : -1;
@@ -420,7 +429,7 @@ static void become_write(struct store_event *ev, const struct store_entry *e, ui
     ev->version = 0;
     if (ok || unknown) {
         ev->kind = put ? STORE_EVENT_PUT : STORE_EVENT_DELETE;
-        ev->version = ok ? e->version : 0;
+        ev->version = ok || e->txn > 0 ? e->version : 0; /* of a transaction one of whose values was read */
         ev->ended = ok ? e->ended : STORE_NO_END;
         return;
     }
@@ -471,11 +480,13 @@ bool store_ledger_check(struct store_ledger *l, char *why, size_t room)
 {
     struct store_event *event = malloc((3 * l->count + 1) * sizeof *event);
     size_t n = 0;
+    store_txns_resolve(l);
     for (size_t i = 0; i < l->count; i++) {
         const struct store_entry *e = &l->entry[i];
         bool write = e->op == CW_STORE_PUT || e->op == CW_STORE_DELETE;
         struct store_event ev = {
             .key = e->key, .version = e->version, .begun = e->begun, .ended = e->ended, .server = e->server};
+        ev.node = e->txn > 0 ? e->txn - 1 : (uint32_t)i;
         if (e->op == 0) {
             continue;
         }
@@ -490,7 +501,8 @@ bool store_ledger_check(struct store_ledger *l, char *why, size_t room)
         event[n] = ev;
         n += may_expire(&event[n], e);
     }
-    bool good = store_history_check(event, n, why, room);
+    bool good = store_history_check(event, n, why, room) &&
+                (store_talker_plan.txns == 0 || store_groups_check(event, n, l->count, why, room));
     free(event);
     return good;
 }

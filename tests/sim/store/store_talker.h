@@ -22,6 +22,8 @@ struct store_entry {
     uint64_t wants, version, value; /* wants: the version; value: the one that it read */
     int64_t begun, ended, ttl;
     unsigned server;
+    /* Of a transaction, of which each guard and step is an entry: that of the first, from 1 on; 0: it is of none. */
+    uint32_t txn, step;
 };
 
 struct store_ledger {
@@ -29,6 +31,7 @@ struct store_ledger {
     size_t count;
     /* lists: pages that were told; and changes */
     uint64_t ended[CW_STORE_STATUSES], silent, refused, lists, changes;
+    uint64_t txns[CW_STORE_STATUSES];  /* of `ended`, transactions */
     uint64_t served, unserved, epochs; /* shards that were counted at the end, and changes of their members */
     struct store_entry entry[STORE_LEDGER_MOST];
 };
@@ -44,15 +47,20 @@ struct store_talker_plan {
     unsigned longs; /* one of so many puts fits no packet; 0: none is */
     size_t hand_max;
     uint64_t quota; /* bytes that the talkers' job may hold at a server; 0: as many as it likes */
-    bool tagged;    /* all names are in one shard, and every server watches them */
+    bool tagged;    /* all names are in one shard; */
+    bool watched;   /* and every server watches them */
     unsigned ttls;  /* one of so many puts has a ttl; 0: none has */
     cw_span ttl_most;
     unsigned lists; /* one of so many questions lists names; 0: none does */
+    unsigned txns;  /* one of so many is a transaction; 0: none is */
     cw_span attempt, tick, patience, slow, hearing, settle, away, timeout; /* of the stores */
     cw_time (*now)(void *context);
     void *context;
 };
 extern struct store_talker_plan store_talker_plan;
+/* A value of that number, and the number that a value is of: UINT64_MAX: of none. */
+void store_talker_write(uint8_t *value, size_t length, uint64_t number);
+uint64_t store_talker_read(const uint8_t *value, size_t length);
 /* Writes name `key` of the plan, and gives its length. */
 size_t store_talker_name(unsigned key, char out[static 24]);
 

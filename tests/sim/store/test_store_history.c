@@ -3,6 +3,7 @@
  * test_store_history.c - is the judge right? Histories made by hand, and small random ones against a second opinion
  * that tries every order.
  */
+#include "store_groups.h"
 #include "store_history.h"
 
 #include "base/prng.h"
@@ -246,7 +247,40 @@ START_TEST(the_judge_blames_nobody_who_is_right)
 }
 END_TEST
 
+/* An event of key k, as one of the question n. */
+static struct store_event of(uint32_t k, uint32_t n, struct store_event e)
+{
+    e.key = k;
+    e.node = n;
+    return e;
+}
+
+#define FITS(is, ...) ck_assert_int_eq(store_groups_check(LIST(__VA_ARGS__), 9, why, sizeof why), is)
+
+/* Several names: what is written and met together stands at one instant. */
+START_TEST(transactions)
+{
+    const struct store_event x = of(1, 0, PUT(5, 10, 20)), y = of(2, 0, PUT(6, 10, 20));
+    FITS(true, x, y, of(1, 1, READ(5, 12, 14)), of(2, 1, READ(6, 12, 14)));
+    FITS(false, x, y, of(1, 1, READ(5, 12, 14)), of(2, 1, READ(4, 12, 14))); /* half of it */
+    FITS(true, x, y, of(1, 1, READ(5, 12, 14)), of(2, 2, READ(4, 12, 14)));  /* two questions at the same time */
+    FITS(false, x, y, of(1, 1, READ(5, 12, 13)), of(2, 2, READ(4, 14, 15))); /* and one after the other */
+    FITS(true, x, y, of(1, 1, READ(3, 12, 13)), of(2, 2, READ(6, 14, 15)));
+    /* Each has met what was there before the other wrote. */
+    FITS(false, of(1, 0, READ(1, 10, 20)), of(2, 0, PUT(5, 10, 20)), of(2, 1, READ(2, 10, 20)),
+         of(1, 1, PUT(6, 10, 20)));
+    FITS(true, of(1, 0, READ(1, 10, 20)), of(2, 0, PUT(5, 10, 20)), of(2, 1, READ(5, 10, 20)),
+         of(1, 1, PUT(6, 10, 20)));
+    /* Of an absence, and of one without an answer. */
+    FITS(false, of(1, 0, PUT(5, 10, STORE_NO_END)), of(2, 0, DELETE(6, 10, STORE_NO_END)), of(1, 1, READ(5, 30, 40)),
+         of(2, 1, READ(4, 30, 40)));
+    FITS(true, of(1, 0, PUT(5, 10, STORE_NO_END)), of(2, 0, DELETE(6, 10, STORE_NO_END)), of(1, 1, READ(5, 30, 40)),
+         of(2, 1, ABSENT(6, 30, 40)));
+}
+END_TEST
+
 static const struct suite_test tests[] = {
+    SUITE_TEST(transactions),
     SUITE_TEST(registers),
     SUITE_TEST(deletes),
     SUITE_TEST(conditions),

@@ -92,14 +92,17 @@ static void draw(struct world_config *config, uint64_t seed)
             config->node.queue_packets < QUEUE_LEAST ? QUEUE_LEAST : config->node.queue_packets;
     }
     config->seed = seed;
+    bool txns = seed % 5 == 2 || seed % 10 == 8;
     bool few = (unsigned)config->dims.x * config->dims.y * config->dims.z <= FEW_SERVERS;
     store_talker_plan = (struct store_talker_plan){
-        .pause_most = CW_US(500 + (int64_t)(m >> 24 & 4095)),
-        .keys = keys[m & 3],
+        .pause_most = CW_US((500 + (int64_t)(m >> 24 & 4095)) * (txns && is_calm(seed) ? 8 : 1)),
+        .keys = txns ? 2 + (unsigned)(m & 3) : keys[m & 3],
         .writes = writes[(m >> 16) % 3],
         .ttls = seed % 10 == 4 || seed % 20 == 3 ? 3 : 0,
         .ttl_most = CW_MS(brisk ? 40 : 150),
-        .tagged = seed % 5 == 3,
+        .tagged = seed % 5 == 3 || txns,
+        .watched = seed % 5 == 3,
+        .txns = txns ? 2 : 0,
         .lists = seed % 5 == 3   ? 6
                  : seed % 5 == 4 ? (few ? 100 : 800)
                                  : 0,
@@ -351,7 +354,7 @@ static void ask_all(struct world *w, uint64_t seed)
     if (store_talker_plan.ttls > 0 && store_ledger->wrong[0] == '\0') {
         await_expiry(w);
     }
-    if (store_talker_plan.tagged && store_ledger->wrong[0] == '\0') {
+    if (store_talker_plan.watched && store_ledger->wrong[0] == '\0') {
         ask_watchers(w);
     }
     count_copies(w, seed);
@@ -451,7 +454,8 @@ static void print_key(int64_t key)
     }
 }
 
-static unsigned long long asked, ended[CW_STORE_STATUSES], lists, changes, empty, served, unserved, epochs;
+static unsigned long long asked, ended[CW_STORE_STATUSES], txns[CW_STORE_STATUSES], lists, changes, empty, served,
+    unserved, epochs;
 
 static void add(void)
 {
@@ -464,6 +468,7 @@ static void add(void)
     epochs += store_ledger->epochs;
     for (unsigned i = 0; i < CW_STORE_STATUSES; i++) {
         ended[i] += store_ledger->ended[i];
+        txns[i] += store_ledger->txns[i];
     }
     if (shown_key >= 0) {
         print_key(shown_key);
@@ -501,6 +506,8 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < CW_STORE_STATUSES; i++) {
         printf("%s %llu %s", i > 0 ? "," : "", ended[i], store_status_text((cw_store_status)i));
     }
+    printf("; %llu transactions done, %llu refused, of %llu nobody knows", txns[CW_STORE_OK], txns[CW_STORE_CONFLICT],
+           txns[CW_STORE_UNKNOWN]);
     printf("; %llu pages of lists, %llu changes watched; %llu seeds without a store\n%llu shards counted, %llu without "
            "a majority, %llu "
            "changes of members\n",

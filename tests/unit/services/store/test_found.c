@@ -45,7 +45,28 @@ START_TEST(what_a_later_release_wrote)
 }
 END_TEST
 
+/* The class's record is a word of the wire: that of an earlier version says the same. */
+START_TEST(what_an_earlier_release_wrote)
+{
+    struct fake_net *net = store_cellar_open(3);
+    struct store *s = store_town_of(net, 0);
+    const struct store_word w = {.kind = STORE_WORD_RECORD, .of = s->of};
+    uint8_t bytes[1 + STORE_WORD_HEAD] = {STORE_FOUND_VERSION};
+    store_word_encode(&w, bytes + 1);
+    for (uint8_t version = 2; version <= STORE_WIRE_VERSION; version++) {
+        bytes[1] = version;
+        store_found(s, STORE_FOUND_CLASS, bytes, sizeof bytes);
+        ck_assert_uint_eq(s->found_strange, 0);
+    }
+    bytes[1] = STORE_WIRE_VERSION + 1;
+    store_found(s, STORE_FOUND_CLASS, bytes, sizeof bytes);
+    ck_assert_uint_eq(s->found_strange, 1);
+    store_cellar_close(net);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
+    SUITE_TEST(what_an_earlier_release_wrote),
     SUITE_TEST(what_a_later_release_wrote),
     SUITE_TEST(all_lose_their_power),
 };

@@ -103,7 +103,7 @@ START_TEST(registers)
     memcpy(r->bytes + 4, "value", 5);
     r->tag = (struct store_tag){{1, 2}, 3};
     r->ops = 2;
-    r->noted[1] = (struct store_noted){1, 2, 3, 4, CW_STORE_CONFLICT};
+    r->noted[1] = (struct store_noted){1, 2, 3, 4, CW_STORE_CONFLICT, 15};
     size_t size = store_register_size(r);
     store_register_encode(r, bytes);
     struct store_register *out = store_register_decode(bytes, size);
@@ -118,6 +118,7 @@ START_TEST(registers)
     ck_assert_ptr_nonnull(with);
     ck_assert_uint_eq(with->ttl_ms, 70000);
     ck_assert_uint_eq(with->noted[1].status, CW_STORE_CONFLICT);
+    ck_assert_uint_eq(with->noted[1].which, 15);
     free(with);
     bytes[40] = 3; /* deleted, and has a ttl */
     ck_assert_ptr_null(store_register_decode(bytes, size + STORE_TTL_BYTES));

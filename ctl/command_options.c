@@ -140,6 +140,7 @@ const char *commands_option_help(const struct command *c, const struct arguments
         {"drops", "all", "show causes of which nothing was dropped, too"},
         {"wiring", "all", "show every cable of the torus, not only those of this server"},
         {"doctor", "all", "ask every server in view, and put together what they say"},
+        {"store txn", "file", "a file with a clause in each line (those that begin with # do not count)"},
         {"store export", "file", "the archive that is written (standard output)"},
         {"watch", "every", "draw it again every TIME (1s)"},
         {"events", "all", "show the events of every server in view, not only those of this daemon"},

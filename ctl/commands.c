@@ -171,6 +171,17 @@ static const struct command table[] = {
      "told again. --most N: ends after so many. Exit codes as of store get.",
      "  cwctl store watch config\n  cwctl store watch '{user7}' --prefix --json", "job prefix most", 1, 1, NULL, NULL,
      NULL, run_store_watch},
+    {"store txn", "CLAUSE..", "several names of the store that begin with one {tag}, together: all of it or nothing",
+     "Each CLAUSE is one word for the shell: 'if NAME = VERSION', 'if NAME absent', 'if NAME exists', 'put NAME "
+     "VALUE', "
+     "'delete NAME', 'get NAME'. When all guards hold, at one instant, the rest is done at that instant; gets tell "
+     "what "
+     "was there right before. At most 16 guards and 16 others, values of at most 4096 bytes; a name has no blanks. "
+     "--file: a clause in each line. Exit codes as of store put; 2: a guard does not hold, and is shown.",
+     "  cwctl store txn 'get {bank}a' 'get {bank}b'\n  cwctl store txn 'if {bank}a = 17' 'if {bank}b = 18' 'put "
+     "{bank}a "
+     "70' 'put {bank}b 130'\n  cwctl store txn --file transfer.txt",
+     "job file", 0, 32, NULL, NULL, NULL, run_store_txn},
     {"store export", "[PREFIX]", "all values of the store, or those whose names begin so, as an archive that tar reads",
      "Each value is a file of that name, and is what a get told while the archive was written; all of them together "
      "are "

@@ -14,6 +14,7 @@ int run_store_put(struct call *call);
 int run_store_cas(struct call *call);
 int run_store_insert(struct call *call);
 int run_store_delete(struct call *call);
+int run_store_txn(struct call *call);
 int run_store_export(struct call *call);
 int run_store_import(struct call *call);
 int run_store_status(struct call *call);

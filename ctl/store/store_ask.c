@@ -94,17 +94,23 @@ int store_operate(const struct call *call, struct request_draft *r, const char *
 
 /* ---- Names ------------------------------------------------------------------------------------------------------- */
 
+void store_name_text(const uint8_t *bytes, size_t length, char out[static STORE_NAME_TEXT])
+{
+    size_t at = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < length && i < CW_STORE_NAME_MAX; i++) {
+        bool plain = bytes[i] >= ' ' && bytes[i] <= '~' && bytes[i] != '\\';
+        at += (size_t)snprintf(out + at, STORE_NAME_TEXT - at, plain ? "%c" : "\\x%02x", bytes[i]);
+    }
+}
+
 void store_name_row(struct message *row)
 {
     const char *text = message_get_text(row, "base64", "");
     uint8_t bytes[CW_STORE_NAME_MAX + 3];
-    char name[4 * CW_STORE_NAME_MAX + 1] = "";
+    char name[STORE_NAME_TEXT];
     int length = base64_decode(text, bytes, sizeof bytes);
-    size_t at = 0;
-    for (int i = 0; i < length && i < CW_STORE_NAME_MAX; i++) {
-        bool plain = bytes[i] >= ' ' && bytes[i] <= '~' && bytes[i] != '\\';
-        at += (size_t)snprintf(name + at, sizeof name - at, plain ? "%c" : "\\x%02x", bytes[i]);
-    }
+    store_name_text(bytes, length > 0 ? (size_t)length : 0, name);
     message_text(row, "name", name);
 }
 

@@ -56,6 +56,8 @@ struct store_key {
 int store_fetch(const struct call *call, const struct store_key *key, cw_store_status expected, struct value *v,
                 bool *met);
 
+/* A name as it is shown, in out. */
+void store_name_text(const uint8_t *bytes, size_t length, char out[static STORE_NAME_TEXT]);
 /* Adds the row's name ("base64") as it is shown: the bytes that are no plain letters as \xNN. */
 void store_name_row(struct message *row);
 /*

@@ -166,6 +166,33 @@ static int read_clause(struct deal *d, cw_request *r, int argc, const char *cons
     return read_other(d, r, argv[0]);
 }
 
+/* A clause that is one word, with blanks between its parts: the value of a put is all that is left. */
+static int read_whole(struct deal *d, cw_request *r, const char *word)
+{
+    const char *part[IF_WORDS + 2];
+    const bool puts = strncmp(word, "put ", 4) == 0;
+    size_t size = strlen(word) + 1;
+    char *text = malloc(size);
+    int parts = 0;
+    if (text == NULL) {
+        return -ENOMEM;
+    }
+    memcpy(text, word, size);
+    for (char *at = text; at != NULL && parts < IF_WORDS + 2;) {
+        part[parts++] = at;
+        at = puts && parts == PUT_WORDS ? NULL : strchr(at, ' ');
+        if (at != NULL) {
+            *at++ = '\0';
+        }
+    }
+    int rc = read_clause(d, r, parts, part);
+    if (rc >= 0 && rc != parts) {
+        rc = refuse_request(r, "there are words too many in a clause: '%.60s'", word);
+    }
+    free(text);
+    return rc < 0 ? rc : 1;
+}
+
 /* ---- Answers ----------------------------------------------------------------------------------------------------- */
 
 static void tell_name(const struct deal *d, const void *name, size_t length)
@@ -220,7 +247,7 @@ static int read_all(struct deal *d, cw_request *r, int argc, const char *const *
 {
     int rc = read_options(d, r, argc, argv);
     for (int i = 1; i < argc && rc >= 0; i += rc) {
-        rc = read_clause(d, r, argc - i, argv + i);
+        rc = strchr(argv[i], ' ') != NULL ? read_whole(d, r, argv[i]) : read_clause(d, r, argc - i, argv + i);
     }
     return rc < 0 ? rc : d->txn.steps == 0 ? refuse_request(r, "a transaction has a step: put, delete or get") : 0;
 }

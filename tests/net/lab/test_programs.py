@@ -44,6 +44,7 @@ store cas a 1 2
 store insert a 3
 store list
 store watch a --most 1
+store txn 'if {a}x absent' 'put {a}x 1' 'get {a}y'
 store export --file %F/store.tar
 store import %F/store.tar --if-absent
 store delete a

@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """`cwlab up --service store`: values on the disks of 27 daemons outlive a kill -9 of all of them."""
 
+import base64
 import glob
+import json
 import os
 import signal
+import threading
 import time
 
 import lab_kit
 from lab_kit import lines, rows, run, until
 
 NAMES = 20
+ACCOUNTS = [f"{{bank}}{i}" for i in range(5)]
+EACH = 100
 
 
 def put(server, name, value):
@@ -21,6 +26,25 @@ def put(server, name, value):
 def get(server, name):
     done = run("ctl", server, "store", "get", name, code=None)
     return done.stdout if done.returncode == 0 else None
+
+
+def accounts(server, *names):
+    """(version, amount) of each, as of one instant; None: no answer."""
+    done = run("ctl", server, "store", "txn", *[f"get {name}" for name in names], "--json", code=None)
+    if done.returncode != 0:
+        return None
+    told = [json.loads(line) for line in done.stdout.splitlines()][:len(names)]
+    return [(row["version"], int(base64.b64decode(row["base64"]))) for row in told]
+
+
+def transfer(server, one, other):
+    """The exit code of a transaction that moves 1."""
+    told = accounts(server, one, other)
+    if told is None:
+        return None
+    (version, amount), (other_version, other_amount) = told
+    return run("ctl", server, "store", "txn", f"if {one} = {version}", f"if {other} = {other_version}",
+               f"put {one} {amount - 1}", f"put {other} {other_amount + 1}", code=None).returncode
 
 
 def status_of(server):
@@ -41,6 +65,36 @@ class Store(lab_kit.Case):
         for name in os.listdir(folders[0]):
             os.remove(os.path.join(folders[0], name))
 
+    def transfers(self, servers):
+        """Money moves while the server that leads its shard is killed: none is lost or made."""
+        run("ctl", "0,0,0", "store", "txn", *[f"put {name} {EACH}" for name in ACCOUNTS])
+        leader = next(row["member"] for row in lines("ctl", "0,0,0", "store", "explain", ACCOUNTS[0]))
+        askers = [server for server in servers if server != leader]
+        codes, stop = [], threading.Event()
+
+        def move(first):
+            turn = first
+            while not stop.is_set():
+                codes.append(transfer(askers[(7 * turn) % 26], ACCOUNTS[turn % 5], ACCOUNTS[(turn + 1 + first) % 5]))
+                turn += 1
+
+        threads = [threading.Thread(target=move, args=(first,)) for first in range(3)]
+        for thread in threads:
+            thread.start()
+        try:
+            until("money moves", lambda: codes.count(0) >= 10)
+            run("fail", leader)
+            done = codes.count(0)
+            until("it moves again", lambda: codes.count(0) >= done + 10)
+            run("restore", leader, "--wait")
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+        for server in ("0,0,0", "2,1,2", leader):
+            until(f"{server} tells all accounts", lambda server=server: accounts(server, *ACCOUNTS) is not None)
+            self.assertEqual(sum(amount for _, amount in accounts(server, *ACCOUNTS)), EACH * len(ACCOUNTS), codes)
+
     def test_cold_start(self):
         self.up("3x3x3", "--service", "store", "--scale", "5")  # what is shown does not depend on time
         servers = [row["server"] for row in rows("status")]
@@ -55,6 +109,7 @@ class Store(lab_kit.Case):
             run("restore", victim, "--wait")
             until(f"{victim} is a member again",
                   lambda victim=victim: status_of(victim)["disk"] == "recovered")
+        self.transfers(servers)
         for pid in self.pids():
             os.kill(pid, signal.SIGKILL)
         time.sleep(1)

@@ -42,6 +42,33 @@ START_TEST(words)
 }
 END_TEST
 
+static struct fake_result whole;
+
+static int ask_whole(struct fake_net *net, int argc, const char *const *argv)
+{
+    fake_result_init(&whole);
+    int rc = store_transact(store_town_of(net, 1), (cw_request *)&whole, argc, argv);
+    fake_net_run(net, CW_SEC(1));
+    ck_assert(whole.done || rc < 0);
+    return rc;
+}
+
+/* Clauses of one word each, as a shell gives them. */
+START_TEST(whole_clauses)
+{
+    const char *const put[] = {"txn", "put {a}x some words", "flags=3", "if {a}x absent", "delete {a}y"};
+    const char *const get[] = {"txn", "if {a}x exists", "get {a}x"}, *const more[] = {"txn", "get {a}x now"};
+    struct fake_net *net = store_town_open(3);
+    ck_assert_int_eq(ask_whole(net, 5, put), 1);
+    ck_assert_int_eq(fake_int(&whole, 2, "code"), CW_STORE_OK);
+    ck_assert_int_eq(ask_whole(net, 3, get), 1);
+    ck_assert_str_eq(fake_text(&whole, 0, "value"), "some words");
+    ck_assert_int_eq(fake_int(&whole, 0, "flags"), 3);
+    ck_assert_int_lt(ask_whole(net, 2, more), 0);
+    store_town_close(net);
+}
+END_TEST
+
 START_TEST(mistakes)
 {
     struct fake_net *net = store_town_open(3);
@@ -62,6 +89,7 @@ END_TEST
 
 static const struct suite_test tests[] = {
     SUITE_TEST(words),
+    SUITE_TEST(whole_clauses),
     SUITE_TEST(mistakes),
 };
 SUITE_MAIN("store transact", tests)

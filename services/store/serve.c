@@ -443,7 +443,8 @@ void store_serve_go(struct store_lead *lead, struct store_serving *o)
         return;
     }
     struct store_register *have = store_table_find(&lead->shard->acceptor.table, &o->order.name);
-    struct store_write *under_way = store_writing_blocks(lead, &o->order.name);
+    struct store_write *under_way =
+        have != NULL && have->under_way != NULL ? have->under_way : store_txn_claims(lead, &o->order.name);
     bool passes = STORE_MUTANT(READS_IN_FLIGHT) && is_read(o);
     if (under_way != NULL && !passes) {
         store_serve_wait(lead, under_way, o);

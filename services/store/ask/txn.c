@@ -12,7 +12,7 @@ enum { LONG_TIMEOUT_S = 30 };
 struct asked {
     cw_store_txn_done done;
     void *arg;
-    unsigned steps;
+    unsigned guards, steps;
 };
 
 /* The asker has looked whether there is one for each step. */
@@ -24,7 +24,7 @@ static void answered(void *arg, const cw_store_result *result)
     struct store_told told;
     size_t at = 0;
     if (result->status == CW_STORE_CONFLICT) {
-        out.which = result->flags;
+        out.which = result->flags < a->guards ? result->flags : 0;
         out.version = result->version;
     }
     while (result->status == CW_STORE_OK && out.count < a->steps &&
@@ -86,7 +86,7 @@ int store_asker_txn(struct store *s, const cw_store_txn *x, cw_store_txn_done do
     struct asked *a = malloc(sizeof *a);
     if (bytes != NULL && a != NULL) {
         store_bundle_encode(&b, bytes);
-        *a = (struct asked){done, arg, b.steps};
+        *a = (struct asked){done, arg, b.guards, b.steps};
         const struct store_order order = {.op = STORE_OP_TXN,
                                           .name = tag,
                                           .value = bytes,

@@ -57,6 +57,10 @@ START_TEST(what_grows_beyond_it_is_refused_and_was_not_done)
     store_town_must(net, 0, "delete {t}b", CW_STORE_OK);
     store_town_must(net, 0, "put {t}c three", CW_STORE_OK);
     store_town_must(net, 0, "put {t}d four job=77", CW_STORE_OK); /* of which nothing is said */
+    r = store_town_ask(net, 0, "txn put {t}e five");
+    ck_assert_int_eq(fake_int(r, r->rows - 1, "code"), CW_STORE_QUOTA);
+    r = store_town_ask(net, 0, "txn put {t}e five delete {t}c"); /* which is one name as before */
+    ck_assert_int_eq(fake_int(r, r->rows - 1, "code"), CW_STORE_OK);
     store_town_close(net);
 }
 END_TEST

@@ -3,6 +3,7 @@
 
 #include "services/reply/servers.h"
 #include "services/store/common.h"
+#include "services/store/held/bundle.h"
 #include "store_town.h"
 #include "suite.h"
 
@@ -97,7 +98,37 @@ START_TEST(a_job_asks_about_its_own_names)
 }
 END_TEST
 
+/* A privilege for the port of writes is none to read. */
+START_TEST(a_transaction_of_a_job_reads_or_writes)
+{
+    const struct store_name x = {5001, (const uint8_t *)"{a}x", 4}, y = {5001, (const uint8_t *)"{a}y", 4};
+    struct fake_net *net = store_town_open(3);
+    struct store *s = store_town_of(net, 4);
+    uint8_t bytes[200], value[100];
+    struct store_bundle b = {.steps = 2, .step = {{.op = CW_STORE_DELETE, .name = x}, {.op = CW_STORE_GET, .name = y}}};
+    struct store_ask ask = {.class_id = s->of.id};
+    struct store_caller rx = {.job = 5001, .server = 0, .port = STORE_PORT_WRITE};
+    for (unsigned i = 0; i < 2; i++) {
+        store_bundle_encode(&b, value);
+        ask.order = (struct store_order){.op = STORE_OP_TXN,
+                                         .name = {5001, (const uint8_t *)"{a}", 3},
+                                         .flags = STORE_TXN_WRITES,
+                                         .value = value,
+                                         .value_length = store_bundle_size(&b)};
+        store_ask_encode(&ask, bytes);
+        rx.right.call = fake_right(net->server[4], torus_coord(&net->torus, 0), 77 + i);
+        store_member_ask(s, bytes, store_ask_size(&ask), &rx);
+        ck_assert_uint_eq(s->count[STORE_COUNT_DENIED], 1); /* the second one only writes */
+        ck_assert_uint_eq(s->count[STORE_COUNT_MALFORMED], 0);
+        b.step[1].op = CW_STORE_DELETE;
+    }
+    fake_net_run(net, CW_SEC(1));
+    store_town_close(net);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
+    SUITE_TEST(a_transaction_of_a_job_reads_or_writes),
     SUITE_TEST(only_members_are_promised_anything),
     SUITE_TEST(a_leader_steps_aside),
     SUITE_TEST(a_job_asks_about_its_own_names),

@@ -10,12 +10,14 @@
 #include <string.h>
 
 enum { CLAUSES_MOST = CW_STORE_TXN_GUARDS_MAX + CW_STORE_TXN_STEPS_MAX, FILE_MOST = 1 << 20 };
+enum { LINE_MOST = 60 << 10 }; /* a request is one line of 64 KiB, with names and values in base64 */
 
 /* What was given: each clause is borrowed, and shown as it is. */
 struct deal {
     const char *guard[CLAUSES_MOST], *step[CLAUSES_MOST];
     unsigned guards, steps;
-    char *file; /* what was read; owned */
+    size_t bytes; /* of the request */
+    char *file;   /* what was read; owned */
 };
 
 /* ---- Clauses ----------------------------------------------------------------------------------------------------- */
@@ -64,6 +66,9 @@ static int add_clause(const struct call *call, struct deal *d, struct request_dr
     if (named < 1 || named > CW_STORE_NAME_MAX) {
         return refuse(call, clause, "a clause has a name of 1 to 1024 bytes behind its first word");
     }
+    if (put && name[named] == '\0') {
+        return refuse(call, clause, "a put has a value behind its name, or a blank for one without bytes");
+    }
     const size_t rest = strlen(at);
     if (put && rest > CW_STORE_TXN_VALUE_MAX) {
         return refuse(call, clause, "a transaction puts values of at most 4096 bytes");
@@ -82,6 +87,11 @@ static int add_clause(const struct call *call, struct deal *d, struct request_dr
     } else {
         at += strspn(at, " \t");
         snprintf(text + used, rest + 8, "%s%s", at[0] != '\0' ? " " : "", at);
+    }
+    d->bytes += strlen(text) + 8;
+    if (d->bytes > LINE_MOST) {
+        free(text);
+        return refuse(call, clause, "the clauses of a transaction have at most some 44 KB together, up to this one");
     }
     request_draft_word(r, text);
     free(text);
@@ -115,6 +125,7 @@ static int add_file(const struct call *call, struct deal *d, struct request_draf
         if (next != NULL) {
             *next++ = '\0';
         }
+        line[strcspn(line, "\r")] = '\0';
         if (line[strspn(line, " \t")] != '\0' && line[0] != '#') {
             code = add_clause(call, d, r, line);
         }

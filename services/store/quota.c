@@ -3,6 +3,7 @@
 
 #include "base/words.h"
 #include "services/reply/refuse.h"
+#include "services/store/txn.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -94,12 +95,47 @@ struct store_used store_quota_of(const struct store *s, cw_job job)
     return most;
 }
 
+/* What the transactions that this server carries out will add for the job; what they will take away is not counted. */
+static struct store_used reserved(const struct store *s, cw_job job)
+{
+    struct store_used sum = {.job = job};
+    for (unsigned i = 0; i < s->shards; i++) {
+        const struct store_lead *lead = s->shard[i]->lead;
+        const struct store_table *t = &s->shard[i]->acceptor.table;
+        for (struct list_node *n = lead != NULL ? list_first(&lead->groups) : NULL; n != NULL;
+             n = list_next(&lead->groups, n)) {
+            const struct store_intent *in = &container_of(n, struct store_group, node)->intent;
+            for (unsigned k = 0; in->tag.job == job && k < in->bundle.steps; k++) {
+                const struct store_step *step = &in->bundle.step[k];
+                const struct store_register *r = store_table_find(t, &step->name);
+                bool is_there = r != NULL && !r->deleted;
+                uint64_t before = is_there ? (uint64_t)r->name_length + r->value_length : 0;
+                uint64_t after = step->name.length + step->value_length;
+                if (step->op == CW_STORE_PUT && store_intent_lacks(t, in, k)) {
+                    sum.bytes += after > before ? after - before : 0;
+                    sum.names += !is_there;
+                }
+            }
+        }
+    }
+    return sum;
+}
+
+/* What the job holds here, and will when what is under way is done. */
+static struct store_used used_by(const struct store *s, cw_job job)
+{
+    struct store_used used = store_tally_of(&s->tally, job), more = reserved(s, job);
+    used.bytes += more.bytes;
+    used.names += more.names;
+    return used;
+}
+
 bool store_quota_allows(const struct store *s, const struct store_register *have, const struct store_order *o)
 {
     if (s->quotas == 0 || o->op != CW_STORE_PUT) {
         return true;
     }
-    const struct store_used most = store_quota_of(s, o->name.job), used = store_tally_of(&s->tally, o->name.job);
+    const struct store_used most = store_quota_of(s, o->name.job), used = used_by(s, o->name.job);
     bool is_new = have == NULL || have->deleted;
     uint64_t before = is_new ? 0 : (uint64_t)have->name_length + have->value_length;
     uint64_t after = o->name.length + o->value_length;
@@ -109,7 +145,7 @@ bool store_quota_allows(const struct store *s, const struct store_register *have
 bool store_quota_allows_all(const struct store *s, const struct store_table *t, const struct store_bundle *b)
 {
     const cw_job job = b->step[0].name.job;
-    const struct store_used most = store_quota_of(s, job), used = store_tally_of(&s->tally, job);
+    const struct store_used most = store_quota_of(s, job), used = s->quotas > 0 ? used_by(s, job) : most;
     uint64_t bytes = used.bytes, names = used.names;
     for (unsigned i = 0; s->quotas > 0 && i < b->steps; i++) {
         const struct store_step *step = &b->step[i];

@@ -114,13 +114,16 @@ static struct store_write *touch(struct store_lead *lead, const struct store_bun
     return last;
 }
 
+/* What grows needs memory: a put, and a name that is not there and gets a register by being guarded or deleted. */
 static bool has_space(const struct store_lead *lead, const struct store_bundle *b)
 {
-    bool puts = false;
-    for (unsigned i = 0; i < b->steps; i++) {
-        puts = puts || b->step[i].op == CW_STORE_PUT;
+    const struct store_name *name;
+    bool grows = false;
+    for (unsigned i = 0; (name = store_bundle_name(b, i)) != NULL; i++) {
+        grows = grows || (i >= b->guards && b->step[i - b->guards].op == CW_STORE_PUT) ||
+                (!store_bundle_only_gets(b, i) && find(lead, name) == NULL);
     }
-    return !puts || (lead->full == 0 && !store_is_full(lead->store));
+    return !grows || (lead->full == 0 && !store_is_full(lead->store));
 }
 
 /* Its gets would fit the answer. False: it was answered. */
@@ -302,21 +305,53 @@ void store_txn_drop(struct store_write *w)
 
 /* ---- What others have left --------------------------------------------------------------------------------------- */
 
+/* Store rule 40, of what others began: nothing is changed before all of it is of this leader's ballot, and chosen. */
+static bool is_touched(struct store_lead *lead, const struct store_register *r, const struct store_intent *in)
+{
+    int rc = 0;
+    if (STORE_MUTANT(TXN_RESUMED_EARLY)) {
+        return true;
+    }
+    if (touch(lead, &in->bundle, &rc) != NULL || rc < 0) {
+        return false;
+    }
+    if (store_ballot_compare(r->tag.ballot, lead->ballot) != 0) {
+        (void)!store_writing_again(lead, r); /* without memory it is tried again */
+        return false;
+    }
+    return true;
+}
+
+static bool lacks_any(const struct store_table *t, const struct store_intent *in)
+{
+    bool any = false;
+    for (unsigned i = 0; i < in->bundle.steps; i++) {
+        any = any || store_intent_lacks(t, in, i);
+    }
+    return any;
+}
+
 bool store_txn_resume(struct store_lead *lead)
 {
     const struct store_table *t = own(lead);
     struct store_intent in;
     bool done = true;
     for (unsigned i = 0; t->bucket != NULL && i < STORE_BUCKETS && !STORE_MUTANT(TXN_UNFINISHED); i++) {
-        for (const struct store_register *r = t->bucket[i].first; r != NULL; r = r->next) {
-            if (r->job != STORE_INTENT_JOB || !store_intent_read(r, &in) || !store_intent_holds(t, &in)) {
+        const struct store_register *behind;
+        for (const struct store_register *r = t->bucket[i].first; r != NULL; r = behind) {
+            behind = r->next;
+            if (r->job != STORE_INTENT_JOB || !store_intent_read(r, &in) || !store_intent_holds(t, &in) ||
+                !lacks_any(t, &in)) {
                 continue;
             }
-            const int begun = change(lead, &in, NULL);
-            done = done && begun == 0;
-            if (begun > 0) {
+            done = false; /* this is called again when what is begun here is over */
+            if (is_touched(lead, r, &in) && change(lead, &in, NULL) > 0) {
                 store_note(lead->store, STORE_COUNT_RESUMED);
             }
+            behind = NULL; /* the bucket is another now; the next one is looked at when this is over */
+        }
+        if (!done) {
+            return false;
         }
     }
     return done;

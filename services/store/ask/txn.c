@@ -38,14 +38,16 @@ static void answered(void *arg, const cw_store_result *result)
 
 static bool read_step(const cw_store_step *from, cw_job job, struct store_step *to)
 {
+    if (from->ttl.ns < 0 || from->ttl.ns > CW_SEC(CW_STORE_TTL_MAX_S).ns) {
+        return false;
+    }
     *to = (struct store_step){.op = from->op,
                               .name = {job, from->name, from->name != NULL ? from->name_length : 0},
                               .value = from->value,
                               .value_length = from->value_length,
                               .flags = from->flags,
                               .ttl_ms = (uint32_t)((from->ttl.ns + CW_MS(1).ns - 1) / CW_MS(1).ns)};
-    return from->ttl.ns >= 0 && from->ttl.ns <= CW_SEC(CW_STORE_TTL_MAX_S).ns &&
-           (from->value != NULL || from->value_length == 0);
+    return from->value != NULL || from->value_length == 0;
 }
 
 /* 0, -EINVAL or -EMSGSIZE. Pointers are those of the user. */

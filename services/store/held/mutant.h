@@ -41,7 +41,8 @@ enum store_mutant {
     STORE_MUTANT_TXN_UNFINISHED = 51,  /* rule 6: a new leader leaves a transaction as far as it has come */
     STORE_MUTANT_TXN_ALWAYS = 52,      /* rule 38: a transaction is done, whatever has become of its names since */
     STORE_MUTANT_TXN_UNCLAIMED = 53,   /* rule 39: others write names of a transaction before it is over */
-    STORE_MUTANT_TXN_UNTOUCHED = 54,   /* rule 40: a transaction begins on names that an earlier leader wrote */
+    STORE_MUTANT_TXN_RESUMED_EARLY = 55, /* rule 40: a new leader goes on with one whose names are of other ballots */
+    STORE_MUTANT_TXN_UNTOUCHED = 54,     /* rule 40: a transaction begins on names that an earlier leader wrote */
 };
 
 #ifdef CW_MUTANTS

@@ -37,6 +37,9 @@ class Transactions(ctl_kit.Case):
         self.assertIn("the same whole {tag}", self.txn("put {b}a 1", "put {c}a 1", code=2))
         self.assertIn("begins with if, put, delete or get", self.txn("drop {b}a", code=2))
         self.assertIn("at most 4096 bytes", self.txn("put {b}a " + "x" * 4097, code=2))
+        self.assertIn("a value behind its name", self.txn("put {b}e", code=2))
+        self.assertIn("{b}e version", self.txn("put {b}e "))
+        self.assertIn("44 KB together", self.txn(*[f"put {{b}}{i} {'x' * 4096}" for i in range(16)], code=2))
         self.assertIn("clauses, or --file", self.txn(code=2))
 
 

@@ -85,7 +85,31 @@ START_TEST(bytes_are_counted_with_their_names)
 }
 END_TEST
 
+/* What a transaction under way will add counts for whoever comes in the meantime. */
+START_TEST(what_is_under_way_counts)
+{
+    static const char *const options[] = {"quotas=10=0/4", NULL};
+    static struct fake_result t[3];
+    cw_server member[STORE_COPIES_MOST];
+    struct fake_net *net = store_town_open_with(options);
+    ck_assert_int_eq(store_town_ask(net, 0, "create memory copies=3")->rc, 0);
+    store_town_must(net, 0, "put {t}a one", CW_STORE_OK);
+    store_town_members(net, "{t}a", member);
+    fake_command(net->server[member[0]], "txn delete {t}1 delete {t}2 delete {t}3", &t[0]);
+    fake_net_run(net, CW_SEC(1)); /* its names are of this ballot now, so the next one begins at once */
+    fake_command(net->server[member[0]], "txn put {t}1 a put {t}2 a put {t}3 a", &t[0]);
+    fake_command(net->server[member[0]], "put {t}b two", &t[1]);
+    fake_command(net->server[member[0]], "txn put {t}c two", &t[2]);
+    fake_net_run(net, CW_SEC(1));
+    ck_assert_int_eq(fake_int(&t[0], t[0].rows - 1, "code"), CW_STORE_OK);
+    ck_assert_int_eq(fake_int(&t[1], t[1].rows - 1, "code"), CW_STORE_QUOTA);
+    ck_assert_int_eq(fake_int(&t[2], t[2].rows - 1, "code"), CW_STORE_QUOTA);
+    store_town_close(net);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
+    SUITE_TEST(what_is_under_way_counts),
     SUITE_TEST(a_quota_is_read),
     SUITE_TEST(what_grows_beyond_it_is_refused_and_was_not_done),
     SUITE_TEST(bytes_are_counted_with_their_names),

@@ -142,6 +142,7 @@ static void intend(struct fake_net *net, cw_server at)
 static void prepare(struct fake_net *net)
 {
     must(net, 0, "txn put {a}g one put {a}x one put {a}y one", CW_STORE_OK);
+    fake_net_run(net, CW_MS(100)); /* all its changes are over */
     store_town_members(net, "{a}x", member);
 }
 
@@ -168,6 +169,9 @@ START_TEST(who_comes_to_lead_finishes_it)
     ck_assert_str_eq(value(net, member[2], "{a}y"), "new");
     ck_assert_str_eq(value(net, member[2], "{a}x"), "new");
     ck_assert_uint_eq(store_town_of(net, member[1])->count[STORE_COUNT_RESUMED], 1);
+    /* Rule 40: what it guards cannot be overtaken any more by what a leader in between wrote at one member. */
+    const struct store_ballot ballot = store_town_shard(net, member[1], "{a}x")->lead->ballot;
+    ck_assert_int_eq(store_ballot_compare(store_town_register(net, member[2], "{a}g")->tag.ballot, ballot), 0);
     store_town_must(net, member[2], "put {a}x other", CW_STORE_OK);
     store_town_hush(member[1], true); /* the next one finds it again, and that it is over */
     store_town_hush(member[0], false);

@@ -4,6 +4,7 @@
 #include "daemon/doctor/doctor_boot.h"
 #include "daemon/doctor/doctor_cables.h"
 #include "daemon/doctor/doctor_flaps.h"
+#include "daemon/doctor/doctor_still.h"
 #include "daemon/doctor/doctor_view.h"
 #include "daemon/host/internal.h"
 

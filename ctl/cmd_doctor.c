@@ -28,10 +28,14 @@ static void show_finding(const struct call *call, const struct message *m)
 {
     const char *word = word_of(m);
     const char *server = message_get_text(m, "server", ""), *link = message_get_text(m, "link", "");
-    bool whole = strcmp(message_get_text(m, "cause", ""), "no-majority") == 0;
-    server = server[0] == '\0'          ? (whole ? "the cluster" : "several servers")
-             : strcmp(server, "-") == 0 ? "this server"
-                                        : server;
+    const char *cause = message_get_text(m, "cause", "");
+    if (server[0] == '\0' || (strcmp(server, "-") == 0 && strcmp(cause, "swapped") == 0)) {
+        /* That cables are exchanged is known to all who look for their places, wherever these are plugged in. */
+        bool whole = strcmp(cause, "no-majority") == 0 || server[0] != '\0';
+        server = whole ? "the cluster" : "several servers";
+    } else if (strcmp(server, "-") == 0) {
+        server = "this server";
+    }
     table_state(word, call->style, call->out);
     fprintf(call->out, "%*s%s%s%s\n", (int)(9 - strlen(word)), "", server, link[0] != '\0' ? "  " : "", link);
     fprintf(call->out, "    %s%s%s\n", table_bold(call->style), message_get_text(m, "text", ""),

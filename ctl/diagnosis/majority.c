@@ -69,12 +69,12 @@ static void tell_lost(struct message *m, const struct some *alive, const struct 
     snprintf(left_text, sizeof left_text, "%.*s", TEXT - 1, left);
     finding_put(
         m, "text",
-        "%lld of %lld servers are in view of %s, which is no majority: the caches of kvcache stand still%s%s%s%s; "
+        "%lld of %lld servers %s in view of %s, which is no majority: the caches of kvcache stand still%s%s%s%s; "
         "%s live%s, and %s out of view",
         (long long)message_get_integer(m, "members", 0), (long long)message_get_integer(m, "torus", 0),
-        finding_text(m, "server"), left[0] != '\0' ? "; these left in order: " : "", left_text,
-        away->count > 0 ? "; these are away: " : "", away->text, alive->text, alive->count == 1 ? "s" : "",
-        alive->count == 1 ? "is" : "are");
+        message_get_integer(m, "members", 0) == 1 ? "is" : "are", finding_text(m, "server"),
+        left[0] != '\0' ? "; these left in order: " : "", left_text, away->count > 0 ? "; these are away: " : "",
+        away->text, alive->text, alive->count == 1 ? "s" : "", alive->count == 1 ? "is" : "are");
     message_text(m, "start", start->text);
     if (start->count == 1) {
         finding_put(m, "do", "on %s: systemctl start cubewayd", start->text);

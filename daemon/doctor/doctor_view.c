@@ -270,9 +270,10 @@ static void look_at_majority(struct doctor *d)
         }
     }
     doctor_say(d, DOCTOR_GRAVE, "no-majority", CW_LINK_SELF,
-               "%u of %u servers are in view, which is no majority: the caches of kvcache stand still%s%s%s%s",
-               (unsigned)view->members, (unsigned)t->servers, left.count > 0 ? "; these left in order: " : "",
-               end_names(&left), away.count > 0 ? "; these are away: " : "", end_names(&away));
+               "%u of %u servers %s in view, which is no majority: the caches of kvcache stand still%s%s%s%s",
+               (unsigned)view->members, (unsigned)t->servers, view->members == 1 ? "is" : "are",
+               left.count > 0 ? "; these left in order: " : "", end_names(&left),
+               away.count > 0 ? "; these are away: " : "", end_names(&away));
     d->out->text(d->out->context, "left", left.text);
     say_away(d);
     uint32_t lacking = wanted_of(t) - view->members;

@@ -516,6 +516,8 @@ class Doctor(net_kit.Case):
                      "server finds its place$", r"^exchange the plugs in \+x and -y of 1,1,1, then: cwctl wiring$")
         self.expect(HERE, "doctor --all", exchanged,
                     show="all have `coordinate = auto`, and at the first start px and my of 1,1,1 are exchanged")
+        said = self.cwctl(HERE, "doctor --all", code=1)
+        self.assertRegex(said, r"(?m)^grave +the cluster$")  # and not "this server", whose plugs are right
         self.assertIn("\nthe cables in +x and -y of 1,1,1 are exchanged\n", self.cwctl(HERE, "wiring", code=1))
 
     def test_unconfigured_link(self):

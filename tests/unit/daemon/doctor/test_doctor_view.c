@@ -117,7 +117,7 @@ START_TEST(alone_for_all_neighbours_left)
     }
     turn(h, 200);
     look(h, 0);
-    const char *row = rows_said_find(&said, "cause=no-majority text=1 of 4 servers are in view");
+    const char *row = rows_said_find(&said, "cause=no-majority text=1 of 4 servers is in view");
     ck_assert_ptr_nonnull(row);
     ck_assert_ptr_nonnull(strstr(row, "; these left in order: 0,1,0 1,0,0; these are away: 1,1,0"));
     ck_assert_ptr_nonnull(
@@ -143,7 +143,7 @@ START_TEST(alone_beside_some_that_run)
     }
     turn(h, 200);
     look(h, 0);
-    const char *row = rows_said_find(&said, "cause=no-majority text=1 of 8 servers are in view");
+    const char *row = rows_said_find(&said, "cause=no-majority text=1 of 8 servers is in view");
     ck_assert_ptr_nonnull(row);
     ck_assert_ptr_nonnull(strstr(row, "left in order: 0,0,1 0,1,0 1,0,0 1,1,1; these are away: 0,1,1 1,0,1 1,1,0"));
     ck_assert_ptr_nonnull(strstr(row, "in this order: 0,0,1 0,1,0 1,0,0"));

@@ -423,13 +423,20 @@ static void take_servers(struct rows *rows)
 
 enum { MANY = 3 };
 
-/* What is true of many servers at once has one cause, and most often one machine: too few processors. */
+#define PROCESSORS                                                                                                 \
+    "give them processors: fewer servers on a machine, priority = realtime, or longer timers (docs/operating.md, " \
+    "\"Ending, dying\")"
+
+/* What is true of many servers at once has one cause, and most often one machine: too few processors; or one hand. */
 static const struct many {
-    const char *cause, *text;
+    const char *cause, *text, *advice;
 } many[] = {
-    {"stalled", "stood still for longer than timers.dead: all their links went down at the same moment"},
-    {"stalls", "were lost lately and came back by themselves: they stood still, or nobody heard them"},
-    {"waited", "had no processor in the middle of their work, for longer than timers.hold less timers.dead"},
+    {"stalled", "stood still for longer than timers.dead: all their links went down at the same moment", PROCESSORS},
+    {"stalls", "were lost lately and came back by themselves: they stood still, or nobody heard them", PROCESSORS},
+    {"waited", "had no processor in the middle of their work, for longer than timers.hold less timers.dead",
+     PROCESSORS},
+    {"ended", "were taken out lately by cwctl fail, and brought back by cwctl restore, which was no mishap",
+     "cwctl events --all says when"},
 };
 
 static void join_one_cause(struct rows *rows, const struct many *what)
@@ -459,10 +466,8 @@ static void join_one_cause(struct rows *rows, const struct many *what)
     }
     message_text(first, "server", "");
     finding_put(first, "text", "%u servers %s (%s%s)", count, what->text, names, count > NEIGHBOURS_MOST ? " .." : "");
-    finding_put(
-        first, "do",
-        "give them processors: fewer servers on a machine, priority = realtime, or longer timers (docs/operating.md, "
-        "\"Ending, dying\")");
+    finding_put(first, "do", "%s", what->advice);
+    message_text(first, "where", "");
 }
 
 static void join_many(struct rows *rows)

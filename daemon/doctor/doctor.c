@@ -89,6 +89,8 @@ static void look_at_medium(struct doctor *d, cw_link link, const struct ls_link_
         doctor_do(d, "ip link set %s up", shim.name);
     } else if (look_at_leave(d, link, info)) {
         return; /* its machine may be off by now */
+    } else if (doctor_is_memory(d)) {
+        doctor_cut(d, link, is_alive(d, info->expected) || doctor_is_cut_off(d));
     } else if (!is_alive(d, info->expected) && !doctor_is_cut_off(d)) {
         doctor_say(d, DOCTOR_BROKEN, "server-down", link,
                    "there is no carrier on %s (%s), and no other server reaches %s: its machine is off, or all its "
@@ -101,11 +103,7 @@ static void look_at_medium(struct doctor *d, cw_link link, const struct ls_link_
             "no carrier on %s (%s): the cable to %s of %s is not plugged in at both ends, or the interface there "
             "is off",
             shim.name, name, quantity_link_name(cw_link_opposite(link)), far);
-        if (host_count(d->s->host) > 1) { /* the cable is memory */
-            doctor_advise(d, "cwctl --server %s mend %s", d->self, name);
-        } else {
-            doctor_do(d, "ip link show %s", shim.name);
-        }
+        doctor_do(d, "ip link show %s", shim.name);
     }
 }
 
@@ -215,10 +213,8 @@ static void look_at_silence(struct doctor *d, cw_link link, const struct ls_link
     }
     const char *name = quantity_link_name(link), *port = quantity_link_name(cw_link_opposite(link));
     char far[TORUS_TEXT];
-    struct shim_info shim;
     struct shim_counters count;
     torus_format(info->expected, far);
-    shim_info(d->s->link[link].shim, &shim);
     shim_counters(d->s->link[link].shim, &count);
     if (!info->heard.any && count.rx_frames >= FRAMES_OF_SOMEBODY) {
         doctor_say(d, DOCTOR_BROKEN, "version", link,
@@ -235,7 +231,7 @@ static void look_at_silence(struct doctor *d, cw_link link, const struct ls_link
                    "%s is alive, and nothing comes from it over %s: that direction of the cable from its port %s is "
                    "dead, or goes elsewhere",
                    far, name, port);
-        doctor_do(d, "ip -s link show %s", shim.name);
+        doctor_do_count(d, link);
     } else if (doctor_is_cut_off(d)) {
         d->silent |= cw_links_of(link); /* nobody can say whose fault that is: doctor_look() tells of it once */
     } else {
@@ -417,13 +413,11 @@ void doctor_rest(struct doctor *d, cw_link link)
     const struct ls_link_info *info = &d->info[link];
     const char *name = quantity_link_name(link);
     char far[TORUS_TEXT];
-    struct shim_info shim;
     if (!info->exists || d->s->link[link].shim == NULL || !d->s->link[link].carrier || info->committed ||
         strcmp(info->state, "damped") != 0 || (d->bad & cw_links_of(link)) != 0) {
         return;
     }
     torus_format(info->expected, far);
-    shim_info(d->s->link[link].shim, &shim);
     const struct ls_timers *t = &host_config(d->s->host)->timers;
     bool heard = info->heard.any && cw_time_since(host_now(d->s->host), info->heard.at).ns <= 2 * t->dead.ns;
     bool looked_at = !is_alive(d, info->expected) && !(d->stood & cw_links_of(link)); /* by look_at_silence() */
@@ -432,7 +426,7 @@ void doctor_rest(struct doctor *d, cw_link link)
                    "the link %s to %s rests (damped), and %s was not heard over it since: that direction of the cable "
                    "is dead, or %s is",
                    name, far, far, far);
-        doctor_do(d, "ip -s link show %s", shim.name);
+        doctor_do_count(d, link);
     } else if (heard && !((d->told | d->stood) & cw_links_of(link)) && !doctor_is_cut_off(d)) {
         doctor_say(d, DOCTOR_NOTE, "damped", link,
                    "the link %s to %s rests (damped): it went down too often lately, and comes up by itself", name,

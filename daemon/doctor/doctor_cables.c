@@ -78,6 +78,40 @@ void doctor_advise(struct doctor *d, const char *format, ...)
     va_end(args);
 }
 
+bool doctor_is_memory(const struct doctor *d)
+{
+    return host_count(d->s->host) > 1;
+}
+
+void doctor_do_count(struct doctor *d, cw_link link)
+{
+    struct shim_info shim;
+    if (doctor_is_memory(d)) {
+        doctor_advise(d, "cwctl --server %s links %s", d->self, quantity_link_name(link));
+        return;
+    }
+    shim_info(d->s->link[link].shim, &shim);
+    doctor_do(d, "ip -s link show %s", shim.name);
+}
+
+void doctor_cut(struct doctor *d, cw_link link, bool alive)
+{
+    const char *name = quantity_link_name(link);
+    char far[TORUS_TEXT];
+    torus_format(d->info[link].expected, far);
+    if (!alive) {
+        doctor_say(d, DOCTOR_BROKEN, "server-down", link,
+                   "the cable of %s is cut (cwctl cut), and no other server reaches %s: it is down, or all its cables "
+                   "are cut",
+                   name, far);
+        doctor_advise(d, "cwctl --server %s restore; cwctl --server %s mend %s", far, d->self, name);
+        return;
+    }
+    doctor_say(d, DOCTOR_BROKEN, "no-carrier", link, "the cable of %s to %s of %s is cut (cwctl cut)", name,
+               quantity_link_name(cw_link_opposite(link)), far);
+    doctor_advise(d, "cwctl --server %s mend %s", d->self, name);
+}
+
 /* ---- Other configurations ---------------------------------------------------------------------------------------- */
 
 /* The mtu with which a configuration that is otherwise like ours has that number; 0: none has. */

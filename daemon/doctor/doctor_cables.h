@@ -46,6 +46,13 @@ __attribute__((format(printf, 2, 3))) void doctor_do(struct doctor *d, const cha
 /* The same for words that say by themselves where to do it, or are about more than one server. */
 __attribute__((format(printf, 2, 3))) void doctor_advise(struct doctor *d, const char *format, ...);
 
+/* The links of this server are memory: all servers of the torus are in this process, and no interface is to be seen. */
+bool doctor_is_memory(const struct doctor *d);
+/* Tells of a link without a carrier there, where nothing but cwctl cut takes one; alive: others reach its far end. */
+void doctor_cut(struct doctor *d, cw_link link, bool alive);
+/* doctor_do() with the command that shows what the link has carried and lost. */
+void doctor_do_count(struct doctor *d, cw_link link);
+
 /*
  * In doctor.c: tells of a link that is damped and that nothing has told of as a cable. Call after doctor_flaps() and
  * all that looks at links.

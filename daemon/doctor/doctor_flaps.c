@@ -17,6 +17,8 @@ enum {
     FENCES = 1000,       /* incarnations that one process uses up at most: another one begins with the time in us */
 };
 
+static const cw_span lately = CW_MINUTES(10); /* an order that is older is told by the events alone */
+
 static unsigned size_of(cw_links links)
 {
     return (unsigned)__builtin_popcount(links);
@@ -24,15 +26,35 @@ static unsigned size_of(cw_links links)
 
 /* ---- Neighbours, and cables -------------------------------------------------------------------------------------- */
 
-/* The fall, 0 the last one, is explained by what this server did as a whole. */
+/* That life of the server was ended on purpose, by host_fail(): so it is in a torus inside one process. */
+static bool was_ended(const struct doctor *d, cw_coord server, uint64_t life)
+{
+    cw_server index = torus_id(host_torus(d->s->host), server);
+    if (host_count(d->s->host) <= index) {
+        return false; /* it is no server of this process */
+    }
+    const struct ended *ended = &host_pump_server(host_server(d->s->host, index))->ended;
+    for (unsigned i = 0; i < ENDED_KEPT && i < ended->count; i++) {
+        if (ended->life[i] == life) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The fall, 0 the last one, is explained by what this server did as a whole, or by the order that the neighbour got. */
 static bool is_explained(const struct doctor *d, cw_link link, unsigned back)
 {
     const struct fall *fall = falls_at(&host_pump_server(d->s)->viewlog.falls[link], back);
-    return (d->stood & cw_links_of(link) && back < d->stood_flaps) ||
-           (fall != NULL && doctor_stood_still_at(d, fall->at));
+    if (d->stood & cw_links_of(link) && back < d->stood_flaps) {
+        return true;
+    }
+    uint64_t after = fall != NULL && fall->after != 0 ? fall->after : doctor_life(d, link);
+    return fall != NULL && (doctor_stood_still_at(d, fall->at) ||
+                            (after > fall->life && was_ended(d, d->info[link].expected, fall->life)));
 }
 
-/* How often the link went down lately, without the times that this server's standing still explains. */
+/* How often the link went down lately, without the times that are explained. */
 static unsigned flaps_of(const struct doctor *d, cw_link link)
 {
     unsigned flaps = 0;
@@ -135,7 +157,7 @@ static void count_fall(struct reasons *r, uint64_t life, const struct fall *fall
     *(fall->why == FALLS_OWN ? &r->own : fall->why == FALLS_CARRIER ? &r->carrier : &r->silent) += 1;
 }
 
-/* Adds the recent falls of a link that this server's standing still does not explain. */
+/* Adds the recent falls of a link that nothing explains. */
 static void count_falls(const struct doctor *d, cw_link link, struct reasons *r)
 {
     const struct falls *falls = &host_pump_server(d->s)->viewlog.falls[link];
@@ -224,6 +246,13 @@ static void tell_together(struct doctor *d, cw_link link, cw_links with, const c
 static void tell_carrier(struct doctor *d, cw_link link, const char *far, unsigned times)
 {
     struct shim_info shim;
+    if (doctor_is_memory(d)) {
+        doctor_say(d, DOCTOR_NOTE, "carrier-lost", link,
+                   "the cable of %s to %s was cut and mended %u times lately (cwctl cut, cwctl mend), and is well now",
+                   quantity_link_name(link), far, times);
+        doctor_do(d, "cwctl events says when");
+        return;
+    }
     shim_info(d->s->link[link].shim, &shim);
     doctor_say(d, times < CARRIERS_WARNED ? DOCTOR_NOTE : DOCTOR_WARNING, "carrier-lost", link,
                "%s (%s) lost its carrier %u times lately, and has it now: plugs were moved, or the interface at %s was "
@@ -241,8 +270,6 @@ static void tell_cable(struct doctor *d, cw_link link, const char *far, const st
     const struct ls_link_info *info = &d->info[link];
     unsigned times = r->silent, lives = r->deaths + r->fences;
     char anew[192] = "", plugs[80] = "";
-    struct shim_info shim;
-    shim_info(d->s->link[link].shim, &shim);
     d->bad |= cw_links_of(link);
     if (lives > 0) {
         snprintf(anew, sizeof anew, "; besides, it went down %u time%s because %s %s%s%s", lives, lives == 1 ? "" : "s",
@@ -259,7 +286,7 @@ static void tell_cable(struct doctor *d, cw_link link, const char *far, const st
                info->committed ? ", and is up now" : ", and rests now",
                known ? "the cable is bad, for " : "its cable is bad, or ", far, known ? " lived on" : " is restarting",
                anew, plugs);
-    doctor_do(d, "ip -s link show %s", shim.name);
+    doctor_do_count(d, link);
 }
 
 /* One cable, whose neighbour lived on. */
@@ -308,6 +335,23 @@ static void tell_switched(struct doctor *d)
                names, ports);
     d->out->text(d->out->context, "links_off", ports);
     doctor_do(d, "cwctl events says when");
+}
+
+/* This server was taken out by an order, and is back: who lost it meanwhile is told nothing else of that. */
+static void tell_ended(struct doctor *d)
+{
+    const struct ended *ended = &host_pump_server(d->s)->ended;
+    unsigned times = 0;
+    for (unsigned i = 0; i < ENDED_KEPT && i < ended->count; i++) {
+        times += cw_time_since(host_now(d->s->host), ended->at[i]).ns <= lately.ns;
+    }
+    if (times > 0) {
+        doctor_say(d, DOCTOR_NOTE, "ended", CW_LINK_SELF,
+                   "this server was taken out %u time%s lately by cwctl fail, and brought back by cwctl restore: that "
+                   "its neighbours lost it was no mishap",
+                   times, times == 1 ? "" : "s");
+        doctor_do(d, "cwctl events says when");
+    }
 }
 
 /*
@@ -370,5 +414,6 @@ void doctor_flaps(struct doctor *d)
     }
     find_switched(d);
     tell_switched(d);
+    tell_ended(d);
     list_rare(d);
 }

@@ -90,6 +90,14 @@ struct viewlog {
     uint32_t outages[CW_LINK_COUNT];   /* of the shim's (shim_info()), those that falls[] knows of */
 };
 
+/* Lives that host_fail() has ended: for the doctor, for which no neighbour is to be blamed that lost them. */
+enum { ENDED_KEPT = FALLS_KEPT };
+struct ended {
+    uint64_t count;
+    uint64_t life[ENDED_KEPT]; /* a ring: number i is at i % ENDED_KEPT */
+    cw_time at[ENDED_KEPT];
+};
+
 struct pump_server {
     struct host_server face; /* first: host_pump_server() */
     struct pump_link pump[CW_LINK_COUNT];
@@ -100,6 +108,7 @@ struct pump_server {
     void *seen_memory; /* of it; NULL while there is no node */
     uint64_t *left_us; /* by server: host_left_us(); NULL as that is */
     struct viewlog viewlog;
+    struct ended ended;
 
     bool active; /* it is in the queue of servers to be served */
     struct pump_server *next_active;

@@ -5,6 +5,7 @@
 #include "base/prng.h"
 #include "cubeway/version.h"
 #include "daemon/files/job_host.h"
+#include "daemon/host/events.h"
 #include "daemon/machine/transit.h"
 #include "nmu/book.h"
 #include "services/builtin.h"
@@ -192,6 +193,10 @@ int host_fail(struct host_server *s)
     if (s->node == NULL) {
         return -EALREADY;
     }
+    struct ended *ended = &host_pump_server(s)->ended;
+    ended->life[ended->count % ENDED_KEPT] = ls_incarnation(node_linkstate(s->node));
+    ended->at[ended->count++ % ENDED_KEPT] = host_now(s->host);
+    events_add(s->host->events, &s->self, "view", "taken out by an order (cwctl fail)");
     host_end_node(host_pump_server(s));
     host_after(s, CW_LINKS_NONE);
     return 0;
@@ -206,6 +211,7 @@ int host_restore(struct host_server *s)
         return -EALREADY;
     }
     struct pump_server *p = host_pump_server(s);
+    events_add(s->host->events, &s->self, "view", "brought back by an order (cwctl restore)");
     return host_start_node(p, p->incarnation + 1);
 }
 

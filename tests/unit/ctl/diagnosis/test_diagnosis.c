@@ -322,6 +322,20 @@ START_TEST(what_is_true_of_many_is_told_once)
 }
 END_TEST
 
+START_TEST(many_that_were_told_to_fail)
+{
+    add("severity=4;cause=ended;server=0,0,0;text=a;do=d;where=0,0,0");
+    add("severity=4;cause=ended;server=1,0,0;text=b;do=d;where=1,0,0");
+    add("severity=4;cause=ended;server=1,1,0;text=c;do=d;where=1,1,0");
+    diagnose(&rows);
+    ck_assert_uint_eq(rows.count, 1);
+    ck_assert_str_eq(text_of(0, "text"), "3 servers were taken out lately by cwctl fail, and brought back by cwctl "
+                                         "restore, which was no mishap (0,0,0 1,0,0 1,1,0)");
+    ck_assert_str_eq(text_of(0, "do"), "cwctl events --all says when");
+    clear();
+}
+END_TEST
+
 START_TEST(versions_and_silence_are_told)
 {
     add("part=about;server=0,0,0;version=1.0");
@@ -380,6 +394,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(a_server_that_restarts_is_one_finding),
     SUITE_TEST(cables_that_share_a_server),
     SUITE_TEST(what_is_true_of_many_is_told_once),
+    SUITE_TEST(many_that_were_told_to_fail),
     SUITE_TEST(versions_and_silence_are_told),
 };
 SUITE_MAIN("diagnosis", tests)

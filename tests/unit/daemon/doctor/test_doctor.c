@@ -54,7 +54,8 @@ START_TEST(a_cable_that_is_out)
     turn(h, 20);
     ck_assert_uint_eq(look(h, 0), 1);
     ck_assert_ptr_nonnull(rows_said_find(&said, "severity=2 cause=no-carrier link=+x expected=1,0,0 expected_port=-x"));
-    ck_assert_ptr_nonnull(rows_said_find(&said, "no carrier on memory (+x): the cable to -x of 1,0,0"));
+    ck_assert_ptr_nonnull(rows_said_find(
+        &said, "text=the cable of +x to -x of 1,0,0 is cut (cwctl cut) do=cwctl --server 0,0,0 mend +x"));
     host_close(h);
 }
 END_TEST
@@ -92,8 +93,8 @@ START_TEST(a_machine_that_is_off)
     ck_assert_uint_eq(look(h, 0), 1);
     const char *row = rows_said_find(&said, "cause=server-down link=+y");
     ck_assert_ptr_nonnull(row);
-    ck_assert_msg(strstr(row, "there is no carrier on memory (+y), and no other server reaches 0,1,0: its machine is "
-                              "off, or all its cables are out") != NULL,
+    ck_assert_msg(strstr(row, "the cable of +y is cut (cwctl cut), and no other server reaches 0,1,0: it is down, or "
+                              "all its cables are cut") != NULL,
                   "%s", row);
     host_close(h);
 }

@@ -18,7 +18,7 @@ START_TEST(one_cable_that_is_bad)
     ck_assert_uint_eq(look(&d), 1);
     expect("cause=flapping link=+x");
     expect("went down 7 times lately, and rests now: its cable is bad, or 1,0,0 is restarting");
-    expect("do=ip -s link show memory");
+    expect("do=cwctl --server 0,0,0 links +x");
 }
 END_TEST
 
@@ -134,7 +134,7 @@ START_TEST(a_goodbye_is_no_crash)
     d.info[CW_LINK_XP].heard.incarnation = FENCED;
     ck_assert_uint_eq(look(&d), 0);
     expect("severity=4 cause=carrier-lost link=+x");
-    expect("memory (+x) lost its carrier 2 times lately, and has it now: plugs were moved, or the interface at 1,0,0");
+    expect("the cable of +x to 1,0,0 was cut and mended 2 times lately (cwctl cut, cwctl mend), and is well now");
     d = begin(cube);
     fall_once(&d, CW_LINK_XP, 0, LIFE, LIFE, FALLS_SILENT);
     fall_once(&d, CW_LINK_XP, 900, LIFE, 0, FALLS_SILENT); /* and the neighbour left meanwhile */
@@ -154,8 +154,8 @@ START_TEST(what_somebody_switched)
         fall_once(&d, CW_LINK_XP, 900 * i, LIFE, LIFE, FALLS_OWN);
         fall_once(&d, CW_LINK_YP, 900 * i + 400, LIFE, LIFE, FALLS_CARRIER);
     }
-    ck_assert_uint_eq(look(&d), 1);
-    expect("severity=3 cause=carrier-lost link=+y");
+    ck_assert_uint_eq(look(&d), 0);
+    expect("severity=4 cause=carrier-lost link=+y");
     expect("severity=4 cause=switched-off");
     expect("interfaces of this server were switched off, taken out or changed lately, and are well now: memory (+x) "
            "links_off=+x");
@@ -222,6 +222,41 @@ START_TEST(who_fell_once_is_listed)
 }
 END_TEST
 
+/* In a torus inside one process cwctl fail ends a life: its neighbours have lost it twice, and know why. */
+START_TEST(a_neighbour_that_was_told_to_fail)
+{
+    struct doctor d = begin(pair);
+    struct ended *ended = &host_pump_server(host_server(h, torus_id(host_torus(h), (cw_coord){1, 0, 0})))->ended;
+    *ended = (struct ended){.count = 2, .life = {LIFE, LIFE + 1}};
+    for (cw_link link = CW_LINK_XP; link <= CW_LINK_XM; link++) {
+        fall_once(&d, link, 0, LIFE, LIFE + 1, FALLS_SILENT);
+        fall_once(&d, link, 9000, LIFE + 1, LIFE + 2, FALLS_SILENT);
+    }
+    ck_assert_uint_eq(look(&d), 0);
+    ck_assert_uint_eq(said.count, 0);
+    d = begin(pair); /* another one was told to, and what this one went through is told as ever */
+    ended = &host_pump_server(host_server(h, torus_id(host_torus(h), (cw_coord){0, 1, 0})))->ended;
+    *ended = (struct ended){.count = 2, .life = {LIFE, LIFE + 1}};
+    fall_once(&d, CW_LINK_XP, 0, LIFE, LIFE + 1, FALLS_SILENT);
+    fall_once(&d, CW_LINK_XP, 9000, LIFE + 1, LIFE + 2, FALLS_SILENT);
+    ck_assert_uint_eq(look(&d), 1);
+    expect("cause=stalls");
+}
+END_TEST
+
+/* And the server itself says what it was told, for as long as its neighbours might wonder. */
+START_TEST(who_was_told_to_fail_says_so)
+{
+    struct doctor d = begin(pair);
+    ck_assert_int_eq(host_fail(d.s), 0);
+    ck_assert_int_eq(host_restore(d.s), 0);
+    d.ls = node_linkstate(d.s->node);
+    ck_assert_uint_eq(look(&d), 0);
+    expect("severity=4 cause=ended");
+    expect("this server was taken out 1 time lately by cwctl fail, and brought back by cwctl restore");
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(one_cable_that_is_bad),
     SUITE_TEST(a_neighbour_that_begins_anew),
@@ -234,6 +269,8 @@ static const struct suite_test tests[] = {
     SUITE_TEST(what_somebody_switched),
     SUITE_TEST(who_was_switched_off_did_not_stand_still),
     SUITE_TEST(all_interfaces_once),
+    SUITE_TEST(a_neighbour_that_was_told_to_fail),
+    SUITE_TEST(who_was_told_to_fail_says_so),
     SUITE_TEST(a_lost_carrier_is_no_bad_cable),
     SUITE_TEST(who_fell_once_is_listed),
 };

@@ -85,13 +85,25 @@ int lend_run(const struct program_command *self, char *const argv[])
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Why there is no /etc/hosts for this process alone; static, or strerror()'s. */
-static const char *why_nameless(int rc)
+/* rc: of names_lend() */
+static void say_nameless(const struct program_command *self, const struct lab *lab, const char *server, int rc)
 {
-    return rc == -ENOENT   ? "there is no file /etc/hosts here, over which the names could be put"
-           : rc == -EINVAL ? "the root folder here is no mount point, as in a chroot, so that no /etc/hosts can be put "
-                             "over it for one process alone"
-                           : strerror(-rc);
+    if (rc == -ESTALE) {
+        fprintf(stderr,
+                "cwlab %s: names as 1-0-2.cube lead elsewhere here: /etc/hosts has those of another torus, by cwctl "
+                "hosts --write; cwlab ctl --name %s %s hosts --write /etc/hosts puts this lab's in their place\n",
+                self->name, lab->name, server);
+    } else if (rc < 0) {
+        const char *why = rc == -ENOENT ? "there is no file /etc/hosts here, over which the names could be put"
+                          : rc == -EINVAL
+                              ? "the root folder here is no mount point, as in a chroot, so that no /etc/hosts can be "
+                                "put over it for one process alone"
+                              : strerror(-rc);
+        fprintf(stderr,
+                "cwlab %s: names as 1-0-2.cube are not known here (%s); cwlab ctl --name %s %s hosts has the "
+                "addresses, and with --write /etc/hosts this machine knows the names\n",
+                self->name, why, lab->name, server);
+    }
 }
 
 /* The keeper lends its user namespace and the server's network namespace. */
@@ -116,13 +128,7 @@ int lend_enter(const struct program_command *self, const struct lab *lab, cw_ser
     }
     peer_close(&p);
     if (rc == 0 && lab_has_tunnel(lab)) {
-        int named = names_lend(lab);
-        if (named < 0) { /* names are a comfort: addresses do without */
-            fprintf(stderr,
-                    "cwlab %s: names as 1-0-2.cube are not known here (%s); cwlab ctl --name %s %s hosts has the "
-                    "addresses, and with --write /etc/hosts this machine knows the names\n",
-                    self->name, why_nameless(named), lab->name, name);
-        }
+        say_nameless(self, lab, name, names_lend(lab)); /* names are a comfort: addresses do without */
     }
     return rc == 0 ? PROGRAM_GO : rc;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* namespaces */
+#define _GNU_SOURCE /* namespaces, strsep */
 #include "testbed/cwlab/names.h"
 
 #include "hosts/hosts.h"
@@ -8,6 +8,7 @@
 #include "testbed/conf.h"
 #include "testbed/uplink.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -21,8 +22,6 @@
 /* Between a line that begins so and this one are the names of a lab. */
 #define BEGIN "# The servers of lab "
 #define END "# End of the servers of that lab, by cwlab"
-
-enum { HOSTS_LINE = 512 };
 
 static void write_network(const struct lab *lab, const struct address_wish *wish, const char *domain, FILE *out)
 {
@@ -43,14 +42,19 @@ static void write_network(const struct lab *lab, const struct address_wish *wish
     }
 }
 
-void names_write(const struct lab *lab, FILE *out)
+static bool has_built_in(const struct lab *lab)
 {
-    struct address_wish wish = {.cluster = CONF_CLUSTER, .dims = torus_dims(&lab->torus), .job = TUNNEL_JOB};
     bool built_in = false;
     for (unsigned i = 0; i < lab->services; i++) {
         built_in |= strcmp(lab->service[i], LAB_TUNNEL) == 0;
     }
-    if (built_in) {
+    return built_in;
+}
+
+void names_write(const struct lab *lab, FILE *out)
+{
+    struct address_wish wish = {.cluster = CONF_CLUSTER, .dims = torus_dims(&lab->torus), .job = TUNNEL_JOB};
+    if (has_built_in(lab)) {
         write_network(lab, &wish, HOSTS_DOMAIN, out);
     }
     for (unsigned i = 0; i < lab->networks; i++) {
@@ -61,17 +65,62 @@ void names_write(const struct lab *lab, FILE *out)
     }
 }
 
-/* Copies the machine's file, without the names of labs: what we see may be the file that another lab has lent. */
-static int copy_hosts(FILE *out)
+/* Has the line the name of a server, as 1-0-2.cube, in that domain? */
+static bool names_server_of(const char *line, const char *domain)
+{
+    size_t length = strlen(domain);
+    for (const char *at = line; (at = strchr(at, '.')) != NULL; at++) {
+        const char *first = at, *behind = at + 1 + length;
+        unsigned dashes = 0;
+        while (first > line && (isdigit((unsigned char)first[-1]) || first[-1] == '-')) {
+            dashes += *--first == '-';
+        }
+        if (dashes == 2 && first > line && isspace((unsigned char)first[-1]) && strncmp(at + 1, domain, length) == 0 &&
+            (*behind == '\0' || isspace((unsigned char)*behind))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Has the line the name of a server in a domain of this lab? Whose server that is, is another question. */
+static bool names_server(const struct lab *lab, const char *line)
+{
+    bool found = has_built_in(lab) && names_server_of(line, HOSTS_DOMAIN);
+    for (unsigned i = 0; i < lab->networks; i++) {
+        found |= names_server_of(line, lab->network[i]);
+    }
+    return found;
+}
+
+/*
+ * Copies the machine's file, without the names of labs: what we see may be the file that another lab has lent, or
+ * cwctl hosts --write has put the names of some torus there.
+ */
+static int copy_hosts(const struct lab *lab, FILE *out)
 {
     static const struct hosts_block lent = {BEGIN, END, true};
-    FILE *in = fopen(HOSTS, "re");
-    if (in == NULL) {
-        return errno == ENOENT ? 0 : -errno;
+    char *text = NULL;
+    size_t length = 0;
+    FILE *in = fopen(HOSTS, "re"), *others = open_memstream(&text, &length);
+    int rc = in == NULL ? -errno : others == NULL ? -ENOMEM : hosts_copy_others(in, &lent, others);
+    if (in != NULL) {
+        fclose(in);
     }
-    int rc = hosts_copy_others(in, &lent, out);
-    fclose(in);
-    return rc == -EILSEQ ? 0 : rc; /* the end of a block was cut off: nothing of the machine's is behind it */
+    if (others != NULL && fclose(others) != 0) {
+        rc = -ENOMEM;
+    }
+    if (rc == 0 || rc == -EILSEQ) { /* the end of a block was cut off: nothing of the machine's is behind it */
+        char *rest = text, *line;
+        while ((line = strsep(&rest, "\n")) != NULL && rest != NULL) { /* each line has its newline */
+            if (!names_server(lab, line)) {
+                fprintf(out, "%s\n", line);
+            }
+        }
+        rc = 0;
+    }
+    free(text);
+    return rc == -ENOENT ? 0 : rc;
 }
 
 /* Does this process see names whose title begins so, as a child of another cwlab exec? */
@@ -89,26 +138,46 @@ static bool has_names(const char *title)
     return found;
 }
 
-/* Are the servers in the file that is there, as `cwctl hosts --write` puts them? */
-static bool are_written(const struct lab *lab)
+/* Is the line, with its newline, one of the text? */
+static bool is_line_of(const char *text, const char *line)
 {
-    char *names = NULL, line[HOSTS_LINE];
-    size_t length = 0;
-    bool found = false;
+    const char *at = strstr(text, line);
+    while (at != NULL && at != text && at[-1] != '\n') {
+        at = strstr(at + 1, line);
+    }
+    return at != NULL;
+}
+
+/*
+ * What the file that is there says of the servers, as cwctl hosts --write puts them: 0: exactly these; -ESTALE: others,
+ * or not all; -ENOENT: nothing; or -errno.
+ */
+static int look_at_written(const struct lab *lab)
+{
+    char *names = NULL, *line = NULL;
+    size_t length = 0, room = 0, ours = 0, wanted = 0, others = 0;
     FILE *own = open_memstream(&names, &length), *in = fopen(HOSTS, "re");
+    int rc = own == NULL ? -ENOMEM : in == NULL ? -errno : 0;
     if (own != NULL) {
         names_write(lab, own);
-        fclose(own);
+        rc = fclose(own) != 0 && rc == 0 ? -ENOMEM : rc;
     }
-    const char *end = own != NULL && names != NULL ? strchr(names, '\n') : NULL;
-    while (in != NULL && end != NULL && !found && fgets(line, sizeof line, in) != NULL) {
-        found = strncmp(line, names, (size_t)(end - names) + 1) == 0;
+    for (const char *at = names; rc == 0 && (at = strchr(at, '\n')) != NULL; at++) {
+        wanted++;
+    }
+    while (rc == 0 && getline(&line, &room, in) > 0) {
+        if (names_server(lab, line)) {
+            bool found = is_line_of(names, line);
+            ours += found;
+            others += !found;
+        }
     }
     if (in != NULL) {
         fclose(in);
     }
+    free(line);
     free(names);
-    return found;
+    return rc < 0 ? rc : others == 0 && ours >= wanted ? 0 : others + ours > 0 ? -ESTALE : -ENOENT;
 }
 
 /* The file is made anew each time, since the machine's may have changed; those that use the former one keep it. */
@@ -128,7 +197,7 @@ static int write_file(const struct lab *lab, const char *title, char path[static
         return rc;
     }
     (void)fchmod(fd, 0644);
-    int rc = copy_hosts(out);
+    int rc = copy_hosts(lab, out);
     fputs(title, out);
     names_write(lab, out);
     fputs(END "\n", out);
@@ -180,7 +249,8 @@ int names_lend(const struct lab *lab)
         rc = -errno;
     }
     if (rc < 0) {
-        return are_written(lab) ? 0 : rc;
+        int written = look_at_written(lab);
+        return written == 0 || written == -ESTALE ? written : rc;
     }
     return lend_resolver(lab);
 }

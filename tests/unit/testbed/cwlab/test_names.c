@@ -113,7 +113,16 @@ START_TEST(in_a_chroot)
         FILE *out = fopen("/etc/hosts", "w");
         names_write(&lab, out);
         fclose(out);
-        _exit(names_lend(&lab) == 0 ? 0 : 2);
+        struct lab larger = lab_of(3, 3, 3), smaller = lab_of(1, 1, 1);
+        strcpy(larger.folder, "/lab");
+        strcpy(smaller.folder, "/lab");
+        if (names_lend(&lab) != 0 || names_lend(&larger) != -ESTALE || names_lend(&smaller) != -ESTALE) {
+            _exit(2); /* all three have a server 0,0,0, with the same line */
+        }
+        out = fopen("/etc/hosts", "w");
+        fputs("10.0.0.1 my-own.cube 1-2.cube x1-0-0.cube\n", out); /* no servers */
+        fclose(out);
+        _exit(names_lend(&lab) == -EINVAL ? 0 : 3);
     }
     int status = -1;
     ck_assert_int_eq(waitpid(child, &status, 0), child);

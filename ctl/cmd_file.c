@@ -7,6 +7,7 @@
 
 #include "base/utf8.h"
 #include "ctl/ask/progress.h"
+#include "ctl/ask/remedy.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -101,7 +102,9 @@ static void show_end(const struct sending *s)
     if (sum != NULL && message_has(sum, "what")) {
         progress_end(s->rows.row, s->rows.count, s->call->out);
     } else if (sum != NULL) {
-        fprintf(s->call->out, "it is on its way, id %" PRId64 ": cwctl file status\n", s->id);
+        char text[REMEDY_TEXT];
+        fprintf(s->call->out, "it is on its way, id %" PRId64 ": %s\n", s->id,
+                remedy_in_sentence(s->call->client, s->call->server, "cwctl file status", text));
     }
 }
 
@@ -222,8 +225,9 @@ static int ask(struct sending *s, struct request_draft *request, const char *fil
         if (rc == -EPIPE) {
             fprintf(call->errors, "cwctl: the sending ended with its daemon; sent again, only what is missing goes\n");
         } else if (client_failed(call->client) && (code == EXIT_FINE || s->id > 0)) {
-            fprintf(call->errors, "cwctl: nobody waits for it now, and it goes on; \"cwctl file status\" shows how far "
-                                  "it is, and the ID for \"cwctl file stop ID\"\n");
+            call_complain(call,
+                          "nobody waits for it now, and it goes on; \"cwctl file status\" shows how far it is, and "
+                          "the ID for \"cwctl file stop ID\"");
             code = code == EXIT_FINE ? EXIT_NO : code;
         }
         return code;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* vasprintf */
 #include "ctl/ask/call.h"
 #include "ctl/ask/remedy.h"
 #include "ctl/ask/unanswered.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -169,6 +171,29 @@ static int code_of(const struct call *call, int rc)
     return rc == -EINVAL ? EXIT_USAGE : EXIT_NO;
 }
 
+/* A line on errors; what is to be typed is put as it is typed for that daemon. */
+static void say(const struct call *call, const char *sentence)
+{
+    char text[REMEDY_TEXT];
+    /* Of several daemons, what they all say is told once, so that it stays the same. */
+    bool fits = call->client != NULL && strlen(sentence) < REMEDY_TEXT / 2 && call->arguments->lab == NULL;
+    fprintf(call->errors, "cwctl: %s\n",
+            fits ? remedy_in_sentence(call->client, call->server, sentence, text) : sentence);
+}
+
+void call_complain(const struct call *call, const char *format, ...)
+{
+    char *sentence = NULL;
+    va_list args;
+    va_start(args, format);
+    int length = vasprintf(&sentence, format, args);
+    va_end(args);
+    if (length >= 0) {
+        say(call, sentence);
+        free(sentence);
+    }
+}
+
 int call_ask(const struct call *call, struct request_draft *request, cw_span patience,
              void (*row)(void *context, struct message *row), void *context, int *code)
 {
@@ -180,12 +205,7 @@ int call_ask(const struct call *call, struct request_draft *request, cw_span pat
             unanswered_explain(call->client, call->server, patience, why);
         }
         if (*code != EXIT_FINE) {
-            char text[REMEDY_TEXT];
-            const char *said = why[0] != '\0' ? why : strerror(-rc);
-            /* Of several daemons, what they all say is told once, so that it stays the same. */
-            bool fits = strlen(said) < REMEDY_TEXT / 2 && call->arguments->lab == NULL;
-            fprintf(call->errors, "cwctl: %s\n",
-                    fits ? remedy_in_sentence(call->client, call->server, said, text) : said);
+            say(call, why[0] != '\0' ? why : strerror(-rc));
         }
     }
     return rc;

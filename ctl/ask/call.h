@@ -81,6 +81,11 @@ struct request_draft *call_request(const struct call *call, const char *name);
  */
 CW_MUST_CHECK int call_ask(const struct call *call, struct request_draft *request, cw_span patience,
                            void (*row)(void *context, struct message *row), void *context, int *code);
+/*
+ * A line on errors that begins with "cwctl: ". Commands of cwctl in it are those of cwlab where the daemon is of a lab
+ * (ctl/ask/remedy.h), so that what is said can be typed.
+ */
+__attribute__((format(printf, 2, 3))) void call_complain(const struct call *call, const char *format, ...);
 /* How long to wait for a daemon that answers at once, unless --timeout says otherwise. */
 cw_span call_patience(const struct call *call);
 /* One request, shown: what a command without run() does. Gives the exit code. */

@@ -49,10 +49,9 @@ int job_number_word(const struct call *call, struct request_draft *request)
     bool named = strspn(job->text, "0123456789") != length;
     int64_t number = named ? number_of(call, job->text) : length <= DIGITS ? strtoll(job->text, NULL, 10) : 0;
     if (number < 1 || number > UINT32_MAX) {
-        fprintf(call->errors,
-                named ? "cwctl: --job %.80s: no service and no job of that name is known here (cwctl job list)\n"
-                      : "cwctl: --job %.80s: a job is a whole number from 1 to 4294967295, or a name\n",
-                job->text);
+        call_complain(call, "--job %.80s: %s", job->text,
+                      named ? "no service and no job of that name is known here (cwctl job list)"
+                            : "a job is a whole number from 1 to 4294967295, or a name");
         return EXIT_USAGE;
     }
     snprintf(text, sizeof text, "job=%" PRId64, number);

@@ -170,6 +170,18 @@ static bool put_service(struct writing *w, const char *sentence)
     return true;
 }
 
+/* Does a command begin there, and not a word about cwctl? */
+static bool is_command(const char *sentence, const char *at)
+{
+    static const char *const before[] = {": ", "; ", "(", "\"", "`", " and "};
+    bool found = at == sentence;
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
+        size_t length = strlen(before[i]);
+        found |= (size_t)(at - sentence) >= length && strncmp(at - length, before[i], length) == 0;
+    }
+    return found;
+}
+
 char *remedy_for(const char *option, const char *server, const char *sentence, char out[static REMEDY_TEXT])
 {
     static const char word[] = "cwctl ";
@@ -180,8 +192,7 @@ char *remedy_for(const char *option, const char *server, const char *sentence, c
         return out;
     }
     while (option != NULL && w.server != NULL && (found = strstr(at, word)) != NULL) {
-        bool command =
-            found == sentence || (found - sentence >= 2 && strchr(":;", found[-2]) != NULL && found[-1] == ' ');
+        bool command = is_command(sentence, found);
         put(&w, at, (size_t)(found - at));
         if (command) {
             put_cwlab(&w, "ctl");

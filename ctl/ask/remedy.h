@@ -24,9 +24,9 @@ char *remedy_in_lab(const char *remedy, const char *option, char out[static REME
 
 /*
  * A sentence with commands of cwctl in it ("..: cwctl job grant a b:1:2"), for whoever talks to that server of a lab:
- * "cwctl" becomes "cwlab ctl SERVER" at the sentence's beginning, and behind ": " and "; "; a section of the daemon's
- * configuration that switches a service on becomes what cwlab up calls it. option: as above; NULL:
- * there is no lab, and the sentence stays.
+ * "cwctl" becomes "cwlab ctl SERVER" at the sentence's beginning, and behind ": ", "; ", "(", a quote and " and "; a
+ * section of the daemon's configuration that switches a service on becomes what cwlab up calls it. option: as above;
+ * NULL: there is no lab, and the sentence stays.
  */
 char *remedy_for(const char *option, const char *server, const char *sentence, char out[static REMEDY_TEXT]);
 /* The same for the daemon of a client, with the lab that it is in; server: of a daemon that has them all. */

@@ -237,10 +237,9 @@ static void tell_missing(struct change *c, cw_job job, const struct processes *w
         processes_write(&missing, out);
         fclose(out);
         job_world_name(&c->w, job, name);
-        fprintf(c->w.call->errors,
-                "cwctl: job %s has no process %.80s: what is granted of it counts when there is one (cwctl job show "
-                "%s)\n",
-                name, text, name);
+        call_complain(c->w.call,
+                      "job %s has no process %.80s: what is granted of it counts when there is one (cwctl job show %s)",
+                      name, text, name);
     }
     free(text);
     processes_close(&missing);
@@ -268,9 +267,9 @@ static int for_targets(struct change *c, struct job_plan *plan, bool grant)
             rc = grant ? job_plan_grant(plan, job, &ports, &who) : job_plan_revoke(plan, job, &ports, &who);
         }
         if (grant && rc > 0 && !job_world_knows(&c->w, job)) {
-            fprintf(c->w.call->errors,
-                    "cwctl: nobody knows a job %" PRIu32 " yet: the grant counts when there is one (cwctl job list)\n",
-                    job);
+            call_complain(c->w.call,
+                          "nobody knows a job %" PRIu32 " yet: the grant counts when there is one (cwctl job list)",
+                          job);
         }
         if (grant && rc >= 0) {
             tell_missing(c, job, &who);

@@ -44,7 +44,9 @@ static int begin(struct fault *f, const struct program_command *self, int argc, 
         return code;
     }
     if (f->words.count != words_count) {
-        return program_refuse(self, "expected %s", self->words);
+        return f->words.count > words_count ? program_refuse(self, "'%.60s' is one word too many: expected %s",
+                                                             f->words.word[words_count], self->words)
+                                            : program_refuse(self, "expected %s", self->words);
     }
     code = command_lab(self, f->name, &f->lab);
     return code != PROGRAM_GO ? code : command_read_server(self, &f->lab, f->words.word[0], &s);

@@ -118,6 +118,18 @@ START_TEST(a_service_that_is_off)
 }
 END_TEST
 
+/* Wherever a command begins; a word about cwctl stays. */
+START_TEST(commands_in_a_sentence)
+{
+    char out[REMEDY_TEXT];
+    ck_assert_str_eq(remedy_for("", "0,0,0", "no such job; cwctl job list and cwctl services say more", out),
+                     "no such job; cwlab ctl 0,0,0 job list and cwlab ctl 0,0,0 services say more");
+    ck_assert_str_eq(remedy_for("", "0,0,0", "it counts (cwctl job show a); \"cwctl file status\" shows it", out),
+                     "it counts (cwlab ctl 0,0,0 job show a); \"cwlab ctl 0,0,0 file status\" shows it");
+    ck_assert_str_eq(remedy_for("", "0,0,0", "by another cwctl than this", out), "by another cwctl than this");
+}
+END_TEST
+
 /* Text that is longer than what there is room for is cut, and does no harm. */
 START_TEST(long_text)
 {
@@ -130,7 +142,7 @@ START_TEST(long_text)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(where_it_is_typed),     SUITE_TEST(the_words_of_a_lab), SUITE_TEST(what_a_lab_undoes),
-    SUITE_TEST(a_service_that_is_off), SUITE_TEST(long_text),
+    SUITE_TEST(where_it_is_typed),     SUITE_TEST(the_words_of_a_lab),     SUITE_TEST(what_a_lab_undoes),
+    SUITE_TEST(a_service_that_is_off), SUITE_TEST(commands_in_a_sentence), SUITE_TEST(long_text),
 };
 SUITE_MAIN("remedy", tests)

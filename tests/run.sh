@@ -154,6 +154,9 @@ quietly()
     return 1
 }
 
+# answer <file> <words>: whoever finds the file finds its words
+answer() { echo "$2" >"$1.new" && mv "$1.new" "$1"; }
+
 # make <preset> [<more for the configuration>]; only=<expression>: no more than these targets. Where it fails, the last
 # word of build/run/<preset>.built says at what, else that is "whole".
 make()
@@ -167,13 +170,13 @@ make()
         fresh=(--fresh)
     fi
     quietly "$preset-configure" cmake --preset "$preset" "${fresh[@]}" -DCUBEWAY_WERROR=ON \
-        -DCUBEWAY_TIMEOUT_FACTOR="$timeout_factor" "$@" || { echo "the configuration" >"$built"; return 1; }
+        -DCUBEWAY_TIMEOUT_FACTOR="$timeout_factor" "$@" || { answer "$built" "the configuration"; return 1; }
     if [ -n "${only:-}" ]; then
         mapfile -t targets < <(cmake --build --preset "$preset" --target help | sed -nE "s/^($only): phony$/\\1/p")
     fi
     quietly "$preset-build" cmake --build --preset "$preset" -j "$jobs" --target "${targets[@]}" -- --quiet ||
-        { echo "the build" >"$built"; return 1; }
-    echo whole >"$built"
+        { answer "$built" "the build"; return 1; }
+    answer "$built" whole
 }
 
 # build <preset> [<more for the configuration>]: makes it now
@@ -197,16 +200,29 @@ make_sanitizers()
 
 # Begins make_sanitizers() in a session of its own, which has what the release's tests leave of the processors: they
 # wait for clocks and daemons much of their time. Where the kernel has autogroups it shares out processors by session
-# first, hence the first line; without the right to any of this it is a build beside the tests.
+# first, hence the first line; without the right to any of this it is a build beside the tests. It ends when this run
+# has ended, however that was.
 begin_sanitizers()
 {
     # shellcheck disable=SC2016 # The words are for the other shell.
     setsid -- bash -c '{ echo 19 >/proc/self/autogroup; chrt --idle --pid 0 $$; renice -n 19 $$; } >/dev/null 2>&1
-        exec "$@"' lowest bash "$here" --sanitizers >"$logs/sanitizers.log" 2>&1 </dev/null &
+        run=$1; shift
+        { while read -r _ _ state _ <"/proc/$run/stat" && [ "$state" != Z ]; do sleep 0.5; done; kill -- -$$; } \
+            2>/dev/null &
+        exec "$@"' lowest $$ bash "$here" --sanitizers >"$logs/sanitizers.log" 2>&1 3>&- </dev/null &
     builder=$!
-    trap 'kill -- "-$builder" 2>/dev/null' EXIT
-    trap 'exit 130' INT TERM
 }
+
+# From now on the build is as important as anything else here.
+hasten_sanitizers()
+{
+    local pid
+    for pid in "$builder" $(ps -o pid= -s "$builder"); do
+        chrt --other --pid 0 "$pid"
+        renice -n 0 "$pid"
+    done
+    echo 0 >"/proc/$builder/autogroup"
+} >/dev/null 2>&1
 
 # built <preset>: waits until begin_sanitizers() has made it, and says what it said if that failed
 built()
@@ -311,6 +327,7 @@ build release
 release=$?
 begin_sanitizers
 [ "$release" -ne 0 ] || run_tests release
+hasten_sanitizers
 has clang "asan: the second compiler"
 built asan && run_tests asan -L '^(unit|fuzz|sim)$'
 # The thread sanitizer wants its shadow memory where address randomisation may have put something else.

@@ -9,9 +9,11 @@ import argparse
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 TESTS = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
@@ -137,6 +139,28 @@ class Play(unittest.TestCase):
         self.actor("cmake", 'case "$*" in *"--preset tsan"*) kill -KILL -0 ;; esac')
         self.assertEqual(self.run_sh(), (1, "2 passed, 2 failed, 0 skipped"))
         self.assertIn("failed fuzz: the build ended before its time", self.said)
+
+    def test_a_killed_run_leaves_no_build(self):
+        mark = os.path.join(self.root, "asked")
+        self.actor("cmake", f'case "$*" in *"--build --preset asan"*) echo $$ >"{mark}.new"; mv "{mark}.new" "{mark}"; '
+                            'exec sleep 60 ;; esac')
+        self.actor("ctest", "exec sleep 60")
+        run = subprocess.Popen(["bash", os.path.join(self.root, "tests/run.sh")], stdout=subprocess.DEVNULL, cwd="/",
+                               start_new_session=True, stderr=subprocess.DEVNULL,
+                               env={**os.environ, "PATH": f"{self.bin}:{os.environ['PATH']}", "CASES": PASS,
+                                    "MISSING": "", "CALLS": self.calls})
+        self.until(lambda: os.path.exists(mark))
+        os.killpg(run.pid, signal.SIGKILL)
+        run.wait()
+        with open(mark, encoding="utf-8") as file:
+            build = int(file.read())
+        self.until(lambda: not os.path.exists(f"/proc/{build}"))
+
+    def until(self, what):
+        end = time.monotonic() + 20
+        while not what():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.05)
 
     def test_failure(self):
         self.assertEqual(self.run_sh("--quick", CASES=PASS + FAIL, TEST_CODE="8"), (1, "1 passed, 1 failed, 0 skipped"))

@@ -142,8 +142,8 @@ static void tell(struct rows *rows, const char *server, const struct message *ow
         tell_share(server, own, as, most, servers, text, action);
     } else if (file[0] == '\0') {
         snprintf(text, sizeof text,
-                 "network %s of %s (%.200s) is not that of %zu of %zu servers (%.200s): their programs cannot speak "
-                 "with one another",
+                 "network %s of %s (%.200s) is not that of %zu of %zu servers (%.200s): where its addresses are "
+                 "others, too, their programs cannot speak with one another",
                  service, server, options_of(own), most, servers, options_of(as));
         snprintf(action, sizeof action,
                  "on %s: write the same options into network %s { } of cubewayd.conf, then: systemctl restart cubewayd",

@@ -484,10 +484,10 @@ static void look_at_link(struct doctor *d, cw_link link)
     }
 }
 
-/* Writes those options of an IP network that all its servers must have alike, as host_service_options(). */
+/* Writes those options of an IP network from which its addresses are made, as host_service_options(). */
 static const char *network_options(struct host *h, const char *network, char out[static DOCTOR_TEXT])
 {
-    static const char *const names[] = {"subnet", "subnet6", "servers", "gateway_servers", "gateway_for", "spread"};
+    static const char *const names[] = {"subnet", "subnet6", "servers"};
     size_t used = 0;
     out[0] = '\0';
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {

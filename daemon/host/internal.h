@@ -293,6 +293,8 @@ void pump_want_write(struct pump_link *l);
 /* Logs what has changed in the server's view since the last call, and renews its will. */
 void viewlog_update(struct pump_server *s, cw_time now);
 void viewlog_carrier(struct pump_server *s, cw_link link);
+/* The server's node begins: nothing is known yet, and what the shims lost before is nobody's news. */
+void viewlog_begin(struct pump_server *s);
 /* The link has a carrier as before: notes whether it had none for a moment that nobody saw. */
 void viewlog_outage(struct pump_server *s, cw_link link);
 /* The link's shim could not receive: -errno. */

@@ -136,7 +136,7 @@ static int open_node(struct pump_server *s, uint64_t incarnation)
     }
     s->incarnation = incarnation;
     s->notes = 0;
-    s->viewlog = (struct viewlog){.live = CW_LINKS_NONE};
+    viewlog_begin(s);
     return 0;
 }
 

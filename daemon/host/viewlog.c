@@ -152,6 +152,18 @@ void viewlog_carrier(struct pump_server *s, cw_link link)
     }
 }
 
+void viewlog_begin(struct pump_server *s)
+{
+    s->viewlog = (struct viewlog){.live = CW_LINKS_NONE};
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        struct shim_info info = {.outages = 0};
+        if (s->face.link[link].shim != NULL) {
+            shim_info(s->face.link[link].shim, &info);
+        }
+        s->viewlog.outages[link] = info.outages;
+    }
+}
+
 void viewlog_outage(struct pump_server *s, cw_link link)
 {
     struct host *h = s->face.host;

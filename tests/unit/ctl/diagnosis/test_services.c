@@ -74,8 +74,8 @@ START_TEST(a_network_apart)
     begin("", "");
     runs("3,0,0", "", "subnet=10.80.0.0/12");
     make_networks();
-    expect("network ip of 3,0,0 (subnet=10.80.0.0/12) is not that of 3 of 4 servers (none): their programs cannot "
-           "speak with one another",
+    expect("network ip of 3,0,0 (subnet=10.80.0.0/12) is not that of 3 of 4 servers (none): where its addresses "
+           "are others, too, their programs cannot speak with one another",
            "on 3,0,0: write the same options into network ip { } of cubewayd.conf, then: systemctl restart cubewayd");
 }
 END_TEST

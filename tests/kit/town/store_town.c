@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* memmem */
 #include "store_town.h"
 
 #include "suite.h"
@@ -8,6 +9,14 @@
 static cw_service table;
 static bool hushed[STORE_TOWN];
 static const struct store_answer *lie;
+static const char *lost, *unless;
+
+/* Is it a message that store_town_lose() speaks of? */
+static bool is_lost(const uint8_t *bytes, size_t size)
+{
+    return lost != NULL && memmem(bytes, size, lost, strlen(lost)) != NULL &&
+           memmem(bytes, size, unless, strlen(unless)) == NULL;
+}
 
 static cw_verdict hear(cw_svc *s, void *state, cw_packet *p, const cw_rx *rx)
 {
@@ -20,7 +29,14 @@ static cw_verdict hear(cw_svc *s, void *state, cw_packet *p, const cw_rx *rx)
         ck_assert_int_eq(cw_reply(s, rx->call, 0, answer), 0);
         return CW_DROP;
     }
-    return hushed[torus_id(&s->torus, s->self)] ? CW_DROP : store_service.on_packet(s, state, p, rx);
+    return hushed[torus_id(&s->torus, s->self)] || is_lost(bytes, size) ? CW_DROP
+                                                                        : store_service.on_packet(s, state, p, rx);
+}
+
+void store_town_lose(const char *with, const char *without)
+{
+    lost = with;
+    unless = without;
 }
 
 void (*store_town_turn)(struct fake_net *net);

@@ -31,6 +31,8 @@ struct store_shard *store_town_shard(struct fake_net *net, cw_server s, const ch
 struct store_register *store_town_register(struct fake_net *net, cw_server s, const char *name);
 /* The server hears nothing from now on, or again. */
 void store_town_hush(cw_server s, bool hushed);
+/* From now on messages with these bytes, and without the others, are heard by nobody. Both are borrowed; NULL: none. */
+void store_town_lose(const char *with, const char *without);
 /* All members give this answer to whatever is asked; NULL: the truth again. Borrowed. */
 void store_town_lie(const struct store_answer *answer);
 /* A register of job 10, to be freed. */

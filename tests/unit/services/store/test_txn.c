@@ -252,8 +252,78 @@ START_TEST(a_loss_of_power_leaves_all_or_nothing)
 }
 END_TEST
 
+/* Lets member m lead until the name has that value at the other one. */
+static void lead_until(struct fake_net *net, unsigned m, unsigned other, const char *name, const char *wanted)
+{
+    struct store_shard *shard = store_town_shard(net, member[m], "{a}x");
+    const struct store_register *r = store_town_register(net, member[other], name);
+    for (int i = 0; i < 400 && (r->value_length != strlen(wanted) ||
+                                memcmp(store_register_value(r), wanted, r->value_length) != 0);
+         i++) {
+        if (shard->lead == NULL) {
+            ck_assert_int_eq(store_lead_begin(store_town_of(net, member[m]), shard), 0);
+        }
+        fake_net_run(net, CW_MS(1));
+        r = store_town_register(net, member[other], name);
+    }
+    ck_assert_uint_eq(r->value_length, strlen(wanted));
+}
+
+static void end_lead(struct fake_net *net, unsigned m)
+{
+    struct store_shard *shard = store_town_shard(net, member[m], "{a}x");
+    if (shard->lead != NULL) {
+        store_lead_end(shard->lead, STORE_END_DEPOSED);
+    }
+}
+
+/*
+ * Store rule 40, and what it is for. An intent is at its leader alone; the next leader, which has not met it, writes
+ * what it guards at one member; a third one carries the intent on, and goes when one of two changes is at a majority.
+ * Whoever leads then makes the other one, and nobody takes the intent for void by the write in between.
+ */
+START_TEST(a_write_from_between_makes_no_half)
+{
+    static struct fake_result t, between;
+    struct fake_net *net = store_town_open(3);
+    prepare(net);
+    store_town_hush(member[1], true);
+    store_town_hush(member[2], true);
+    fake_command(net->server[member[0]], "txn if {a}g exists put {a}x new put {a}y new wait_ms=30", &t);
+    fake_net_run(net, CW_MS(60));
+    end_lead(net, 0);
+    store_town_hush(member[0], true);
+    store_town_hush(member[1], false);
+    store_town_hush(member[2], false);
+    take_over(net, 1);
+    ck_assert_str_eq(value(net, member[1], "{a}g"), "one");
+    store_town_hush(member[2], true);
+    fake_command(net->server[member[1]], "put {a}g other wait_ms=400", &between);
+    lead_until(net, 1, 1, "{a}g", "other");
+    store_town_hush(member[1], true);
+    end_lead(net, 1);
+    fake_net_run(net, CW_MS(500));
+    end_lead(net, 1);
+    store_town_hush(member[0], false);
+    store_town_hush(member[2], false);
+    store_town_lose("{a}ynew", "{a}x"); /* the change of {a}y, and not the intent */
+    lead_until(net, 0, 2, "{a}x", "new");
+    end_lead(net, 0);
+    store_town_lose(NULL, NULL);
+    store_town_hush(member[0], true);
+    store_town_hush(member[1], false);
+    take_over(net, 2);
+    fake_net_run(net, CW_MS(500));
+    ck_assert_str_eq(value(net, member[2], "{a}x"), "new");
+    ck_assert_str_eq(value(net, member[2], "{a}y"), "new");
+    store_town_hush(member[0], false);
+    store_town_close(net);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(a_loss_of_power_leaves_all_or_nothing),
+    SUITE_TEST(a_write_from_between_makes_no_half),
     SUITE_TEST(all_or_nothing),
     SUITE_TEST(names_are_of_its_own_ballot),
     SUITE_TEST(nobody_comes_in_between),

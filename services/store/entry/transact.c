@@ -2,6 +2,7 @@
 #include "services/store/entry/transact.h"
 
 #include "base/base64.h"
+#include "base/utf8.h"
 #include "base/words.h"
 #include "services/reply/refuse.h"
 #include "services/store/ask/asker.h"
@@ -69,12 +70,24 @@ static int read_bytes(const char *word, bool base64, size_t most, uint8_t *out)
     return (int)length;
 }
 
+enum { SHOWN = 64 };
+
+/* The name as people know it, for a sentence: as much of it as there is room for. */
+static const char *shown(const struct deal *d, const char *word, char out[static SHOWN])
+{
+    uint8_t bytes[CW_STORE_NAME_MAX + 3];
+    int length = read_bytes(word, d->key_base64, CW_STORE_NAME_MAX, bytes);
+    (void)utf8_show(length < 0 ? word : (const char *)bytes, length < 0 ? strlen(word) : (size_t)length, out, SHOWN);
+    return out;
+}
+
 static int read_name(const struct deal *d, cw_request *r, const char *word, uint8_t *out, const void **name,
                      size_t *length)
 {
+    char text[SHOWN];
     int bytes = read_bytes(word, d->key_base64, CW_STORE_NAME_MAX, out);
     if (bytes < 1) {
-        return refuse_request(r, "a name has 1 to %d bytes: '%.60s'", CW_STORE_NAME_MAX, word);
+        return refuse_request(r, "a name has 1 to %d bytes: '%s'", CW_STORE_NAME_MAX, shown(d, word, text));
     }
     *name = out;
     *length = (size_t)bytes;
@@ -89,6 +102,7 @@ static int read_guard(struct deal *d, cw_request *r, int argc, const char *const
     }
     cw_store_guard *g = &d->guard[d->txn.guards];
     const char *how = argc >= IF_WORDS ? argv[2] : "";
+    char text[SHOWN];
     int words = IF_WORDS;
     if (strcmp(how, "=") == 0 && argc > IF_WORDS && words_number(argv[3], 1, UINT64_MAX, &g->version) == 0) {
         g->kind = CW_STORE_IF_VERSION;
@@ -96,8 +110,8 @@ static int read_guard(struct deal *d, cw_request *r, int argc, const char *const
     } else if (strcmp(how, "absent") == 0 || strcmp(how, "exists") == 0) {
         g->kind = how[0] == 'a' ? CW_STORE_IF_ABSENT : CW_STORE_IF_EXISTS;
     } else {
-        return refuse_request(r, "a guard is: if NAME = VERSION, if NAME absent, or if NAME exists%s%.60s",
-                              argc > 1 ? "; not with " : "", argc > 1 ? argv[1] : "");
+        return refuse_request(r, "a guard is: if NAME = VERSION, if NAME absent, or if NAME exists%s%s",
+                              argc > 1 ? "; not with " : "", argc > 1 ? shown(d, argv[1], text) : "");
     }
     int rc = read_name(d, r, argv[1], d->guard_name[d->txn.guards], &g->name, &g->name_length);
     d->txn.guards++;
@@ -108,6 +122,7 @@ static int read_step(struct deal *d, cw_request *r, cw_store_op op, int argc, co
 {
     const unsigned i = d->txn.steps;
     const int words = op == CW_STORE_PUT ? PUT_WORDS : NAME_WORDS;
+    char text[SHOWN];
     if (i == CW_STORE_TXN_STEPS_MAX) {
         return refuse_request(r, "a transaction has at most %d steps", CW_STORE_TXN_STEPS_MAX);
     }
@@ -120,8 +135,8 @@ static int read_step(struct deal *d, cw_request *r, cw_store_op op, int argc, co
     if (rc == 0 && op == CW_STORE_PUT) {
         int bytes = read_bytes(argv[2], d->base64, CW_STORE_TXN_VALUE_MAX, d->value[i]);
         if (bytes < 0) {
-            return refuse_request(r, "a transaction puts values of at most %d bytes%s: not that of '%.60s'",
-                                  CW_STORE_TXN_VALUE_MAX, d->base64 ? ", in base64" : "", argv[1]);
+            return refuse_request(r, "a transaction puts values of at most %d bytes%s: not that of '%s'",
+                                  CW_STORE_TXN_VALUE_MAX, d->base64 ? ", in base64" : "", shown(d, argv[1], text));
         }
         s->value = d->value[i];
         s->value_length = (size_t)bytes;
@@ -187,7 +202,8 @@ static int read_whole(struct deal *d, cw_request *r, const char *word)
     }
     int rc = read_clause(d, r, parts, part);
     if (rc >= 0 && rc != parts) {
-        rc = refuse_request(r, "there are words too many in a clause: '%.60s'", word);
+        char name[SHOWN];
+        rc = refuse_request(r, "there are words too many in the clause of '%s'", shown(d, part[1], name));
     }
     free(text);
     return rc < 0 ? rc : 1;

@@ -83,6 +83,8 @@ START_TEST(mistakes)
     refused(net, "txn put {a}x 1 put {b}x 2", "the same whole {tag}");
     refused(net, "txn put {a}x 1 delete {a}x", "once at most");
     refused(net, "txn form=base64 put {a}x ???", "4096 bytes");
+    refused(net, "txn key=base64 if e2F9eA== = abc", "; not with {a}x");
+    refused(net, "txn key=base64 form=base64 put e2F9eA== ???", "not that of '{a}x'");
     store_town_close(net);
 }
 END_TEST

@@ -177,7 +177,11 @@ static int look_at_written(const struct lab *lab)
     }
     free(line);
     free(names);
-    return rc < 0 ? rc : others == 0 && ours >= wanted ? 0 : others + ours > 0 ? -ESTALE : -ENOENT;
+    if (rc < 0) {
+        return rc;
+    }
+    bool exact = others == 0 && ours >= wanted;
+    return exact ? 0 : others + ours > 0 ? -ESTALE : -ENOENT;
 }
 
 /* The file is made anew each time, since the machine's may have changed; those that use the former one keep it. */

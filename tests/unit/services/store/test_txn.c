@@ -89,6 +89,12 @@ START_TEST(names_are_of_its_own_ballot)
 }
 END_TEST
 
+static bool has_value(struct fake_net *net, unsigned m, const char *name, const char *wanted)
+{
+    const struct store_register *r = store_town_register(net, member[m], name);
+    return r->value_length == strlen(wanted) && memcmp(store_register_value(r), wanted, r->value_length) == 0;
+}
+
 /* Members that hear nothing leave the transaction begun; who comes then waits until it is over (store rule 39). */
 START_TEST(nobody_comes_in_between)
 {
@@ -107,7 +113,7 @@ START_TEST(nobody_comes_in_between)
     fake_command(net->server[member[0]], "put {a}y four", &two);
     fake_net_run(net, CW_MS(20));
     ck_assert_uint_eq(lead->write_count, 1);
-    ck_assert_str_eq((const char *)store_register_value(store_town_register(net, member[0], "{a}x")), "two");
+    ck_assert(has_value(net, 0, "{a}x", "two"));
     store_town_hush(member[1], false);
     store_town_hush(member[2], false);
     fake_net_run(net, CW_MS(300));
@@ -256,17 +262,13 @@ END_TEST
 static void lead_until(struct fake_net *net, unsigned m, unsigned other, const char *name, const char *wanted)
 {
     struct store_shard *shard = store_town_shard(net, member[m], "{a}x");
-    const struct store_register *r = store_town_register(net, member[other], name);
-    for (int i = 0; i < 400 && (r->value_length != strlen(wanted) ||
-                                memcmp(store_register_value(r), wanted, r->value_length) != 0);
-         i++) {
+    for (int i = 0; i < 400 && !has_value(net, other, name, wanted); i++) {
         if (shard->lead == NULL) {
             ck_assert_int_eq(store_lead_begin(store_town_of(net, member[m]), shard), 0);
         }
         fake_net_run(net, CW_MS(1));
-        r = store_town_register(net, member[other], name);
     }
-    ck_assert_uint_eq(r->value_length, strlen(wanted));
+    ck_assert(has_value(net, other, name, wanted));
 }
 
 static void end_lead(struct fake_net *net, unsigned m)

@@ -30,6 +30,7 @@ SERVERS = ["0,0,0", "1,0,0", "2,0,0"]
 SIZE = 3550
 LARGE, LARGE_NAMES, LARGE_AT_ONCE = 1470000, 24, 15
 TRIES = 3
+READING_S = 5
 
 
 def names(size):
@@ -47,7 +48,14 @@ def names(size):
 def store_lab(kind):
     module = os.path.join(os.path.dirname(torus_kit.OPTIONS.bin), "tests", "bench", "torus", "storeload.so")
     lab = Lab("3x1x1", "--service", "store", "--service", module, "--mtu", "9000", "--scale", "10")
-    lab["0,0,0"].service("store", "create", kind, "copies=3")
+    for left in range(READING_S * 10, -1, -1):
+        try:
+            lab["0,0,0"].service("store", "create", kind, "copies=3")
+            return lab
+        except RuntimeError as error:  # a server that has just begun is still reading its folder
+            if left == 0 or "try again" not in str(error):
+                raise
+            time.sleep(0.1)
     return lab
 
 

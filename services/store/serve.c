@@ -227,11 +227,19 @@ static void tell_page(struct store_lead *lead, struct store_serving *o)
     store_serve_answer(o, &answer);
 }
 
-/* Each name is read as a get would read it: after the leader was confirmed, and when no write of it is under way. */
+/*
+ * Each name is read as a get would read it: after the leader was confirmed, and when no write of it is under way, nor
+ * one to come of a transaction of which somebody was told already.
+ */
 static void go_list(struct store_lead *lead, struct store_serving *o)
 {
     if (!o->confirmed && !STORE_MUTANT(NO_CONFIRM)) {
         store_serve_confirm(lead, o);
+        return;
+    }
+    struct store_write *owed = store_txn_owed(lead);
+    if (owed != NULL) {
+        store_serve_wait(lead, owed, o);
         return;
     }
     if (o->page == NULL) {

@@ -32,6 +32,29 @@ struct store_write *store_txn_claims(const struct store_lead *lead, const struct
     return NULL;
 }
 
+/* Some of its changes are not made, and not under way. */
+static bool owes(const struct store_lead *lead, const struct store_intent *in)
+{
+    for (unsigned i = 0; i < in->bundle.steps; i++) {
+        const struct store_register *r = find(lead, &in->bundle.step[i].name);
+        if (store_intent_lacks(own(lead), in, i) && (r == NULL || r->under_way == NULL)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+struct store_write *store_txn_owed(const struct store_lead *lead)
+{
+    for (struct list_node *n = list_first(&lead->groups); n != NULL; n = list_next(&lead->groups, n)) {
+        const struct store_group *g = container_of(n, struct store_group, node);
+        if (g->chosen && owes(lead, &g->intent)) {
+            return g->write;
+        }
+    }
+    return NULL;
+}
+
 /* ---- Answers ----------------------------------------------------------------------------------------------------- */
 
 /* When it is done its steps are told as of the registers that are there: before its changes, or long after them. */

@@ -10,7 +10,8 @@
  *   5. That is chosen: it is done. Who asked is told, and the changes are written, one register for each.
  *   6. These are chosen, and the names are free.
  *
- * A leader that comes in between goes on from where it meets the intent, before it serves (rule 6).
+ * A leader that comes in between goes on from where it meets the intent, before it serves (rule 6). First it does 3. for
+ * that transaction, and writes the intent again.
  */
 #ifndef SERVICES_STORE_TXN_H
 #define SERVICES_STORE_TXN_H
@@ -31,6 +32,8 @@ struct store_group {
 void store_txn_go(struct store_lead *lead, struct store_serving *o);
 /* The write of the transaction that the name is part of; NULL: of none. */
 struct store_write *store_txn_claims(const struct store_lead *lead, const struct store_name *name);
+/* The write of one that is chosen and has changes that are not begun yet, for want of memory; NULL: there is none. */
+struct store_write *store_txn_owed(const struct store_lead *lead);
 /* Its intent is chosen. The write may be gone afterwards. */
 void store_txn_chosen(struct store_lead *lead, struct store_write *w);
 /* One of its changes is over. The same. */

@@ -126,6 +126,39 @@ START_TEST(nobody_comes_in_between)
 }
 END_TEST
 
+/* What somebody was told is in every list from then on, also while its changes cannot be begun for want of memory. */
+START_TEST(a_list_waits_for_what_is_owed)
+{
+    static struct fake_result t, list;
+    struct fake_net *net = store_town_open(3);
+    must(net, 0, "txn put {a}x one", CW_STORE_OK);
+    fake_net_run(net, CW_MS(100));
+    store_town_members(net, "{a}x", member);
+    struct store_lead *lead = store_town_shard(net, member[0], "{a}x")->lead;
+    store_town_hush(member[1], true);
+    store_town_hush(member[2], true);
+    fake_command(net->server[member[0]], "txn put {a}x second", &t);
+    fake_net_run(net, CW_MS(20));
+    ck_assert(!list_is_empty(&lead->groups));
+    store_town_lose("second", "nothing else"); /* the intent, and no confirmation of the leader */
+    store_town_hush(member[1], false);
+    store_town_hush(member[2], false);
+    struct store_group *g = container_of(list_first(&lead->groups), struct store_group, node);
+    g->chosen = true;
+    fake_command(net->server[member[0]], "list {a}", &list);
+    fake_net_run(net, CW_MS(100));
+    ck_assert(!list.done);
+    g->chosen = false;
+    store_town_lose(NULL, NULL);
+    fake_net_run(net, CW_MS(300));
+    ck_assert(t.done && list.done);
+    ck_assert_int_eq(code(&t), CW_STORE_OK);
+    ck_assert_int_ge(list.rc, 0);
+    ck_assert_str_eq(value(net, 3, "{a}x"), "second");
+    store_town_close(net);
+}
+END_TEST
+
 /* An intent to put {a}x and {a}y, under the ballot of the leader and for what its registers are, at one member. */
 static void intend(struct fake_net *net, cw_server at)
 {
@@ -324,6 +357,7 @@ START_TEST(a_write_from_between_makes_no_half)
 END_TEST
 
 static const struct suite_test tests[] = {
+    SUITE_TEST(a_list_waits_for_what_is_owed),
     SUITE_TEST(a_loss_of_power_leaves_all_or_nothing),
     SUITE_TEST(a_write_from_between_makes_no_half),
     SUITE_TEST(all_or_nothing),

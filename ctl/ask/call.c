@@ -181,17 +181,21 @@ static void say(const struct call *call, const char *sentence)
             fits ? remedy_in_sentence(call->client, call->server, sentence, text) : sentence);
 }
 
-void call_complain(const struct call *call, const char *format, ...)
+void call_vcomplain(const struct call *call, const char *format, va_list args)
 {
     char *sentence = NULL;
-    va_list args;
-    va_start(args, format);
-    int length = vasprintf(&sentence, format, args);
-    va_end(args);
-    if (length >= 0) {
+    if (vasprintf(&sentence, format, args) >= 0) {
         say(call, sentence);
         free(sentence);
     }
+}
+
+void call_complain(const struct call *call, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    call_vcomplain(call, format, args);
+    va_end(args);
 }
 
 int call_ask(const struct call *call, struct request_draft *request, cw_span patience,

@@ -11,6 +11,8 @@
 #include "ctl/ask/client.h"
 #include "ctl/ask/table.h"
 
+#include <stdarg.h>
+
 enum {
     EXIT_FINE = 0,
     EXIT_NO = 1,         /* the answer is no, or the command failed */
@@ -86,6 +88,7 @@ CW_MUST_CHECK int call_ask(const struct call *call, struct request_draft *reques
  * (ctl/ask/remedy.h), so that what is said can be typed.
  */
 __attribute__((format(printf, 2, 3))) void call_complain(const struct call *call, const char *format, ...);
+__attribute__((format(printf, 2, 0))) void call_vcomplain(const struct call *call, const char *format, va_list args);
 /* How long to wait for a daemon that answers at once, unless --timeout says otherwise. */
 cw_span call_patience(const struct call *call);
 /* One request, shown: what a command without run() does. Gives the exit code. */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* vasprintf */
 #include "ctl/jobs/job_world.h"
 
 #include "base/base64.h"
@@ -18,15 +17,10 @@ static const cw_span spare = CW_SEC(5); /* by which an answer may be late */
 
 int job_world_fail(struct job_world *w, int code, const char *format, ...)
 {
-    char *sentence = NULL;
     va_list args;
     va_start(args, format);
-    int length = vasprintf(&sentence, format, args);
+    call_vcomplain(w->call, format, args);
     va_end(args);
-    if (length >= 0) {
-        call_complain(w->call, "%s", sentence);
-        free(sentence);
-    }
     w->code = code;
     return -1;
 }

@@ -29,10 +29,9 @@ enum { SLACK_FRAMES = 2, MAC_BYTES = 6 };
 
 _Static_assert(RELAY_SERVERS == 4096, "the sentence below names it");
 static const char TOO_LARGE[] =
-    "the torus has more than 4096 servers, for which a relay has no room (transit = user says this to nobody)";
-static const char MADE_AGAIN[] =
-    "its interface was made again since the daemon started, whose rights are gone by then: "
-    "a restart of the daemon brings its relay back";
+    "the torus has more than 4096 servers, for which a relay has no room; with transit = user nothing is said of it";
+static const char MADE_AGAIN[] = "its interface was made again after the daemon had given up its rights: a restart of "
+                                 "the daemon brings its relay back";
 
 struct transit {
     struct log *log;     /* NULL: none */

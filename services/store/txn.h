@@ -10,7 +10,7 @@
  *   5. That is chosen: it is done. Who asked is told, and the changes are written, one register for each.
  *   6. These are chosen, and the names are free.
  *
- * A leader that comes in between goes on from where it meets the intent, before it serves (rule 6): first 3. once more, for
+ * A leader that comes in between goes on from where it meets the intent, before it serves (rule 6): first 3., for
  * that transaction; then it writes the intent again.
  */
 #ifndef SERVICES_STORE_TXN_H

@@ -392,7 +392,11 @@ static void order(struct lead *l, struct lead_part *p)
     if (p->request < 0) {
         int rc = (int)p->request;
         p->request = 0;
-        lead_fail(l, rc, p->root, true);
+        if (muster_is_gone(rc)) {
+            lose_in_round(l, rc, p->root, true, 1);
+        } else {
+            lead_fail(l, rc, p->root, true);
+        }
     }
 }
 
@@ -403,7 +407,8 @@ static void order_more(struct lead *l)
     for (unsigned i = 0; i < l->parts; i++) {
         collecting += l->part[i].state == LEAD_PART_COLLECTS;
     }
-    for (unsigned i = 0; i < l->parts && collecting < most && !l->over; i++) {
+    /* A root that is gone ends the round from within. */
+    for (unsigned i = 0; i < l->parts && collecting < most && !l->over && l->state == LEAD_COLLECTS; i++) {
         if (l->part[i].state == LEAD_PART_WAITS) {
             order(l, &l->part[i]);
             collecting++;
@@ -462,7 +467,7 @@ void lead_down(struct lead *l, cw_server server)
     }
     /* Who collects still, or is to name its part, has an answer to give: that ends. */
     const struct lead_part *p = l->state == LEAD_COLLECTS ? part_of(l, server) : NULL;
-    if (p != NULL && p->state == LEAD_PART_HELD) {
+    if (p != NULL && p->request == 0) { /* it holds its part, or its turn has not come */
         lose_in_round(l, -ECONNRESET, server, true, p->attempts);
     }
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct stream_disk stream_disks[STREAM_TOWN];
+struct stream_disk stream_disks[STREAM_TOWN_WIDE];
 struct stream_town_modules stream_town_modules = {CW_SERVER_NONE, CW_SERVER_NONE};
 
 struct town {
@@ -18,6 +18,7 @@ struct town {
 
 static const char *const *town_options;
 static char *text;
+static cw_server servers; /* of the town that is open */
 
 static const void *offers(cw_svc *s, const char *name, unsigned version)
 {
@@ -84,22 +85,33 @@ static const cw_service service = {
     .open = on_open, .close = on_close, .on_packet = on_packet, .on_event = on_event, .on_command = on_command,
 };
 
-struct fake_net *stream_town_open(const char *const *options)
+static struct fake_net *open_town(const char *const *options, cw_dims dims)
 {
-    for (cw_server s = 0; s < STREAM_TOWN; s++) {
+    servers = (cw_server)dims.x * dims.y * dims.z;
+    for (cw_server s = 0; s < servers; s++) {
         stream_disk_open(&stream_disks[s]);
         stream_disks[s].other_module = stream_town_modules.other == s;
         stream_disks[s].no_module = stream_town_modules.none == s;
     }
     fake_offers = offers;
     town_options = options;
-    return fake_net_open(&service, (cw_dims){3, 3, 1});
+    return fake_net_open(&service, dims);
+}
+
+struct fake_net *stream_town_open(const char *const *options)
+{
+    return open_town(options, (cw_dims){3, 3, 1});
+}
+
+struct fake_net *stream_town_open_wide(void)
+{
+    return open_town(NULL, (cw_dims){6, 6, 1});
 }
 
 void stream_town_close(struct fake_net *net)
 {
     ck_assert_uint_eq(fake_net_close(net), 0);
-    for (cw_server s = 0; s < STREAM_TOWN; s++) {
+    for (cw_server s = 0; s < servers; s++) {
         ck_assert_uint_eq(stream_disks[s].handles, 0);
         stream_disk_close(&stream_disks[s]);
     }
@@ -160,8 +172,8 @@ const char *stream_town_result(cw_server s)
 void stream_town_lose(struct fake_net *net, cw_server s)
 {
     const cw_event ev = {.size = sizeof ev, .kind = CW_EVENT_SERVER_DOWN, .server = torus_coord(&net->torus, s)};
-    for (cw_server at = 0; at < STREAM_TOWN; at++) {
-        net->server[at]->down[at == s ? (s + 1) % STREAM_TOWN : s] = true;
+    for (cw_server at = 0; at < servers; at++) {
+        net->server[at]->down[at == s ? (s + 1) % servers : s] = true;
         if (at != s) {
             service.on_event(net->server[at], net->server[at]->state, &ev);
         }

@@ -10,9 +10,9 @@
 #include "services/aggregate/stream/internal.h"
 #include "stream_disk.h"
 
-enum { STREAM_TOWN = 9 };
+enum { STREAM_TOWN = 9, STREAM_TOWN_WIDE = 36 };
 
-extern struct stream_disk stream_disks[STREAM_TOWN];
+extern struct stream_disk stream_disks[STREAM_TOWN_WIDE];
 /* Who has another module, or none, from the next stream_town_open() on, with the option modules; at first nobody. */
 extern struct stream_town_modules {
     cw_server other, none;
@@ -20,6 +20,8 @@ extern struct stream_town_modules {
 
 /* Opens the engine everywhere. options ("name=value", ended by NULL) may be NULL: data and spool are set. */
 struct fake_net *stream_town_open(const char *const *options);
+/* The same, of STREAM_TOWN_WIDE servers: 6x6x1, more than collect at the same time. stream_town_fill() is for nine. */
+struct fake_net *stream_town_open_wide(void);
 /* Closes it, and holds that nothing was left. */
 void stream_town_close(struct fake_net *net);
 struct stream *stream_town_at(struct fake_net *net, cw_server s);

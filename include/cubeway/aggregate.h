@@ -216,7 +216,10 @@ typedef struct cw_aggregate_api {
     size_t size;
     /* Borrows user until close(). -ENOMEM. */
     int (*open)(cw_svc *aggregate, cw_svc *user, cw_aggregate **out);
-    /* Ends what this service has under way with -ECANCELED, reported from inside this call. NULL is allowed. */
+    /*
+     * Ends what this service has under way with -ECANCELED, reported from inside this call: there the calls below but
+     * cancel() give -ESHUTDOWN. NULL is allowed.
+     */
     void (*close)(cw_aggregate *u);
     /*
      * Begins a reduction, and gives its ticket (> 0) for cancel(). done is called exactly once, later. -EINVAL: an

@@ -25,6 +25,7 @@ _Static_assert((int)QUERY_PORT == (int)AGGREGATE_PORT_QUERY && (int)QUERY_JOB ==
 struct cw_aggregate {
     struct aggregate *a;
     cw_job job;
+    bool closing; /* what it has under way is being ended: its upcalls may begin nothing */
 };
 
 /* ---- For other services ------------------------------------------------------------------------------------------ */
@@ -46,6 +47,7 @@ static int api_open(cw_svc *aggregate, cw_svc *user, cw_aggregate **out)
 static void api_close(cw_aggregate *u)
 {
     if (u != NULL) {
+        u->closing = true;
         stream_disown(u->a->stream, u);
         collect_disown(&u->a->collects, u);
         dense_disown(u->a->dense, u);
@@ -53,9 +55,19 @@ static void api_close(cw_aggregate *u)
     }
 }
 
+/*
+ * < 0: the service may begin nothing. While it is closed, upcalls tell it of ends. Who begins again whatever has failed
+ * would keep that from ending, and what began would be left behind with an owner that is gone.
+ */
+static int may_begin(const cw_aggregate *u)
+{
+    return u == NULL ? -EINVAL : u->closing ? -ESHUTDOWN : 0;
+}
+
 static int64_t api_reduce(cw_aggregate *u, const cw_reduce *reduce, cw_reduce_done_fn done, void *arg)
 {
-    return u == NULL ? -EINVAL : dense_reduce(u->a->dense, u, u->job, reduce, done, arg);
+    int rc = may_begin(u);
+    return rc < 0 ? rc : dense_reduce(u->a->dense, u, u->job, reduce, done, arg);
 }
 
 static int api_cancel(cw_aggregate *u, int64_t ticket)
@@ -69,25 +81,29 @@ static int api_cancel(cw_aggregate *u, int64_t ticket)
 
 static int64_t api_reduce_scatter(cw_aggregate *u, const cw_reduce *reduce, cw_reduce_done_fn done, void *arg)
 {
-    return u == NULL ? -EINVAL : collect_begin(&u->a->collects, COLLECT_REDUCE_SCATTER, u, u->job, reduce, done, arg);
+    int rc = may_begin(u);
+    return rc < 0 ? rc : collect_begin(&u->a->collects, COLLECT_REDUCE_SCATTER, u, u->job, reduce, done, arg);
 }
 
 static int64_t api_allgather(cw_aggregate *u, const cw_reduce *reduce, cw_reduce_done_fn done, void *arg)
 {
-    return u == NULL ? -EINVAL : collect_begin(&u->a->collects, COLLECT_ALLGATHER, u, u->job, reduce, done, arg);
+    int rc = may_begin(u);
+    return rc < 0 ? rc : collect_begin(&u->a->collects, COLLECT_ALLGATHER, u, u->job, reduce, done, arg);
 }
 
 static int64_t api_run(cw_aggregate *u, const cw_run *run, cw_run_done_fn done, void *arg)
 {
-    uint32_t number = u != NULL ? orders_number(u->a->orders) : 0;
-    int rc = u == NULL ? -EINVAL : stream_run(u->a->stream, u, u->job, run, done, arg, number);
+    int rc = may_begin(u);
+    uint32_t number = rc < 0 ? 0 : orders_number(u->a->orders);
+    rc = rc < 0 ? rc : stream_run(u->a->stream, u, u->job, run, done, arg, number);
     return rc < 0 ? rc : RUN_TICKET + number;
 }
 
 static int api_feed(cw_aggregate *u, const char *name, const void *bytes, size_t length, bool last, cw_fed_fn fed,
                     void *arg)
 {
-    return u == NULL ? -EINVAL : stream_give(u->a->stream, u, u->job, name, bytes, length, last, fed, arg);
+    int rc = may_begin(u);
+    return rc < 0 ? rc : stream_give(u->a->stream, u, u->job, name, bytes, length, last, fed, arg);
 }
 
 static const cw_aggregate_api api = {

@@ -16,7 +16,8 @@ static const struct metric counts[DENSE_COUNTS] = {
     [DENSE_COUNT_VOIDED] = {"voided", "Attempts of this server as a root that had to be begun again."},
     [DENSE_COUNT_BLOCKS] = {"blocks", "Blocks of children that were combined here."},
     [DENSE_COUNT_BYTES] = {"bytes", "Bytes of the blocks that were combined here."},
-    [DENSE_COUNT_STALE] = {"stale", "Messages of attempts that are not under way here."},
+    [DENSE_COUNT_STALE] = {"stale", "Messages of runs or attempts that are not under way here."},
+    [DENSE_COUNT_REFUSED] = {"refused", "Messages that came from the wrong server, or made no sense in their run."},
     [DENSE_COUNT_MALFORMED] = {"malformed", "Messages that could not be read."},
 };
 
@@ -153,6 +154,17 @@ int dense_say(struct dense *d, cw_server to, const struct message *m)
 
 /* ---- Messages that come ------------------------------------------------------------------------------------------ */
 
+/* Counts what is refused; gives rc. What could not be read is counted as such. */
+static int judged(struct dense *d, int rc)
+{
+    if (rc == -ESTALE) {
+        dense_note(d, DENSE_COUNT_STALE, 1);
+    } else if (rc == -EPROTO) {
+        dense_note(d, DENSE_COUNT_REFUSED, 1);
+    }
+    return rc;
+}
+
 /* Fills *m with what the head of a block says. -EPROTO: it is none. */
 static int read_head(struct dense *d, const struct transport_message *t, struct message *m)
 {
@@ -171,7 +183,7 @@ static int take_piece(void *context, void *arg, const struct transport_message *
     struct message m;
     (void)arg;
     int rc = read_head(d, t, &m);
-    return rc < 0 ? rc : parts_piece(d, &m, torus_id(&d->torus, t->src_server), offset, bytes, length);
+    return rc < 0 ? rc : judged(d, parts_piece(d, &m, torus_id(&d->torus, t->src_server), offset, bytes, length));
 }
 
 static int begin_block(void *context, const struct transport_message *t, struct transport_accept *accept)
@@ -179,7 +191,7 @@ static int begin_block(void *context, const struct transport_message *t, struct 
     struct dense *d = context;
     struct message m;
     int rc = t->bytes > BLOCKS_BYTES_MOST ? -EPROTO : read_head(d, t, &m);
-    rc = rc < 0 ? rc : parts_begin(d, &m, torus_id(&d->torus, t->src_server));
+    rc = rc < 0 ? rc : judged(d, parts_begin(d, &m, torus_id(&d->torus, t->src_server)));
     if (rc == -EAGAIN) {
         edge_early(d, &m.run, &t->asker);
     }
@@ -198,10 +210,11 @@ static int take_block(void *context, void *arg, const struct transport_message *
         parts_lost(d, &m, from, status);
         return 0;
     }
-    if (rc == 0 && bytes != NULL) {
-        rc = parts_piece(d, &m, from, 0, bytes, m.bytes);
+    if (rc < 0) {
+        return rc;
     }
-    return rc < 0 ? rc : parts_whole(d, &m, from);
+    rc = bytes != NULL ? parts_piece(d, &m, from, 0, bytes, m.bytes) : 0;
+    return judged(d, rc < 0 ? rc : parts_whole(d, &m, from));
 }
 
 /* How the END is for this member: with a result for all it succeeds only when it has it. */
@@ -256,8 +269,39 @@ static int take_void(struct dense *d, const struct message *m)
     struct reducer *r = reducer_of_run(d, &m->run);
     if (r != NULL && r->attempt == m->attempt) {
         reducer_void(r);
+    } else {
+        dense_note(d, DENSE_COUNT_STALE, 1);
     }
     return 0;
+}
+
+static int take_kind(struct dense *d, const struct message *m, cw_server from)
+{
+    bool from_root = m->run.root == from, at_root = m->run.root == d->self;
+    switch (m->kind) {
+    case MESSAGE_DEAL:
+        return vertex_deal(d, m, from);
+    case MESSAGE_ANNOUNCE:
+        return from_root ? vertex_begin(d, m, NULL) : -EPROTO;
+    case MESSAGE_END:
+        return from_root ? take_end(d, m) : -EPROTO;
+    case MESSAGE_HOLD:
+        return from_root ? share_hold(d, m) : -EPROTO;
+    case MESSAGE_VOID:
+        return at_root ? take_void(d, m) : -EPROTO;
+    case MESSAGE_PROBE:
+        return from_root || at_root ? take_probe(d, m, from) : -EPROTO;
+    case MESSAGE_JOIN:
+        return reducer_join(d, m, from);
+    case MESSAGE_GATHER:
+        return together_take(d, m);
+    case MESSAGE_SPREAD:
+        return take_spread(d, m);
+    case MESSAGE_BLOCK:
+    case MESSAGE_RESULT:
+        break;
+    }
+    return -EPROTO;
 }
 
 static int take_call(void *context, void *arg, const struct transport_message *t, const uint8_t *bytes, int status)
@@ -273,31 +317,7 @@ static int take_call(void *context, void *arg, const struct transport_message *t
         dense_note(d, DENSE_COUNT_MALFORMED, 1);
         return -EPROTO;
     }
-    bool from_root = m.run.root == from, at_root = m.run.root == d->self;
-    switch (m.kind) {
-    case MESSAGE_DEAL:
-        return vertex_deal(d, &m, from);
-    case MESSAGE_ANNOUNCE:
-        return from_root ? vertex_begin(d, &m, NULL) : -EPROTO;
-    case MESSAGE_END:
-        return from_root ? take_end(d, &m) : -EPROTO;
-    case MESSAGE_HOLD:
-        return from_root ? share_hold(d, &m) : -EPROTO;
-    case MESSAGE_VOID:
-        return at_root ? take_void(d, &m) : -EPROTO;
-    case MESSAGE_PROBE:
-        return from_root || at_root ? take_probe(d, &m, from) : -EPROTO;
-    case MESSAGE_JOIN:
-        return reducer_join(d, &m, from);
-    case MESSAGE_GATHER:
-        return together_take(d, &m);
-    case MESSAGE_SPREAD:
-        return take_spread(d, &m);
-    case MESSAGE_BLOCK:
-    case MESSAGE_RESULT:
-        break;
-    }
-    return -EPROTO;
+    return judged(d, take_kind(d, &m, from));
 }
 
 /* ---- Time -------------------------------------------------------------------------------------------------------- */

@@ -113,6 +113,7 @@ enum dense_count {
     DENSE_COUNT_MALFORMED,
     DENSE_COUNTS,
 };
+    DENSE_COUNT_REFUSED,
 
 struct dense {
     cw_svc *s;

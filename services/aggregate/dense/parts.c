@@ -104,7 +104,6 @@ static struct vertex *vertex_of(struct dense *d, const struct message *m)
 {
     struct vertex *v = vertex_find(d, &m->run);
     if (v == NULL || v->broken || (v->attempt != m->attempt && !AGG_MUTANT(OLD_ATTEMPT))) {
-        dense_note(d, DENSE_COUNT_STALE, 1);
         return NULL;
     }
     return v;

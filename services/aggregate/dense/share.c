@@ -126,9 +126,12 @@ static void on_message(void *context, const cw_multicast_message *message)
 {
     struct dense *d = context;
     struct message piece;
-    if (message_decode(message->bytes, message->length, &piece) < 0 || piece.kind != MESSAGE_RESULT ||
-        piece.run.root != torus_id(&d->torus, message->from)) {
+    if (message_decode(message->bytes, message->length, &piece) < 0 || piece.kind != MESSAGE_RESULT) {
         dense_note(d, DENSE_COUNT_MALFORMED, 1);
+        return;
+    }
+    if (piece.run.root != torus_id(&d->torus, message->from)) {
+        dense_note(d, DENSE_COUNT_REFUSED, 1);
         return;
     }
     struct member *m = member_of_run(d, &piece.run);

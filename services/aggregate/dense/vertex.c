@@ -207,7 +207,6 @@ int vertex_deal(struct dense *d, const struct message *m, cw_server from)
 {
     struct vertex *v = vertex_find(d, &m->run);
     if (v == NULL || v->broken || v->attempt != m->attempt) {
-        dense_note(d, DENSE_COUNT_STALE, 1);
         return -ESTALE;
     }
     struct column *c = &v->column[m->tree];

@@ -55,6 +55,7 @@ struct orders {
     unsigned dropped_next;
     cw_timer *tick;
     bool closing;
+    cw_counter *strange;
 };
 
 /* Words of a set of servers, and sets of them: bit s % 64 of word s / 64. */

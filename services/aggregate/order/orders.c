@@ -47,6 +47,24 @@ unsigned orders_count(const struct orders *o, const uint64_t *set)
 
 /* ---- Notes that come --------------------------------------------------------------------------------------------- */
 
+static int take_kind(struct orders *o, const struct note *n, const struct transport_message *m)
+{
+    cw_server from = torus_id(&o->torus, m->src_server);
+    switch (n->kind) {
+    case NOTE_LOOK:
+        return m->request ? errand_look(o, n, from, &m->reply_to) : -EPROTO;
+    case NOTE_GO:
+        return m->request ? errand_go(o, n, from, &m->reply_to) : -EPROTO;
+    case NOTE_DROP:
+        errand_drop(o, n, from);
+        return 0;
+    case NOTE_LOOKED:
+    case NOTE_DONE:
+        break;
+    }
+    return -EPROTO;
+}
+
 static int take(void *context, void *arg, const struct transport_message *m, const uint8_t *bytes, int status)
 {
     struct orders *o = context;
@@ -55,23 +73,10 @@ static int take(void *context, void *arg, const struct transport_message *m, con
     if (status < 0) {
         return 0;
     }
-    if (note_decode(bytes, (size_t)m->bytes, &n) < 0) {
-        return -EPROTO;
-    }
-    cw_server from = torus_id(&o->torus, m->src_server);
-    switch (n.kind) {
-    case NOTE_LOOK:
-        return m->request ? errand_look(o, &n, from, &m->reply_to) : -EPROTO;
-    case NOTE_GO:
-        return m->request ? errand_go(o, &n, from, &m->reply_to) : -EPROTO;
-    case NOTE_DROP:
-        errand_drop(o, &n, from);
-        return 0;
-    case NOTE_LOOKED:
-    case NOTE_DONE:
-        break;
-    }
-    return -EPROTO;
+    int rc = note_decode(bytes, (size_t)m->bytes, &n);
+    rc = rc < 0 ? rc : take_kind(o, &n, m);
+    cw_counter_add(o->strange, rc == -EPROTO || rc == -ESTALE);
+    return rc;
 }
 
 static void tick(cw_svc *s, void *state, void *arg)
@@ -168,6 +173,7 @@ int orders_open(struct orders **out, cw_svc *s, struct dense *dense)
     o->dense = dense;
     o->host = cw_find(s, VECTORS_HOST_NAME, VECTORS_HOST_VERSION, NULL);
     o->life = cw_random(s) | 1;
+    o->strange = cw_counter_new(s, "order_strange", "Words of operators' orders that made no sense or came too late.");
     list_init(&o->errands);
     list_init(&o->desk);
     int rc = torus_init(&o->torus, cw_torus(s));

@@ -299,11 +299,12 @@ int post_part(struct query *q, const struct query_letter *part, cw_server from)
 {
     struct post *p = meant(q, part);
     if (p == NULL || part->servers != p->ask.servers || part->summary != p->ask.summary || part->by != p->ask.by) {
-        query_count(q, QUERY_STRANGE, p != NULL);
+        query_count(q, QUERY_STRANGE, 1);
         return p != NULL ? -EPROTO : -ESTALE;
     }
     if (part->round == LETTER_DIRECT) {
         if (p->asker == NULL || !query_has(p->asker->awaits, from)) {
+            query_count(q, QUERY_STRANGE, 1);
             return -ESTALE;
         }
         take_part(p, part);

@@ -17,7 +17,8 @@ static const struct metric counts[QUERY_COUNTS] = {
     [QUERY_PARTS] = {"query_parts", "Parts of answers that came here and were put together."},
     [QUERY_OVERLAPS] = {"query_overlaps",
                         "Parts of answers that were left out since a server of theirs was in already."},
-    [QUERY_STRANGE] = {"query_strange", "Parts of answers that could not be read or belonged to no question."},
+    [QUERY_STRANGE] = {"query_strange",
+                       "Letters that could not be read or made no sense, and parts of answers to no question."},
     [QUERY_LARGE] = {"query_large", "Parts of answers that were left out since together they would be too large."},
     [QUERY_LINES] = {"query_feed_bytes", "Bytes of lines that programs fed in here."},
 };
@@ -123,7 +124,12 @@ static int take(void *context, void *arg, const struct transport_message *m, con
         return -EPROTO;
     }
     cw_server from = torus_id(&q->torus, m->src_server);
-    return l.kind == LETTER_ASK ? post_begin(q, &l, from, NULL, NULL) : post_part(q, &l, from);
+    if (l.kind == LETTER_PART) {
+        return post_part(q, &l, from);
+    }
+    int rc = post_begin(q, &l, from, NULL, NULL);
+    query_count(q, QUERY_STRANGE, rc == -EPROTO);
+    return rc;
 }
 
 /* ---- Feeds ------------------------------------------------------------------------------------------------------- */

@@ -266,7 +266,6 @@ int junction_block(struct stream *st, const struct letter *l, const uint8_t *byt
 {
     struct junction *j = junction_find(st, &l->run);
     if (j == NULL || j->broken || (j->attempt != l->attempt && !STREAM_MUTANT(OLD_ATTEMPT))) {
-        stream_note(st, STREAM_COUNT_STALE, 1);
         return -ESTALE;
     }
     struct flow *f = find_flow(j, l->partition);
@@ -285,7 +284,6 @@ int junction_grant(struct stream *st, const struct letter *l, cw_server from)
 {
     struct junction *j = junction_find(st, &l->run);
     if (j == NULL || j->broken || j->attempt != l->attempt) {
-        stream_note(st, STREAM_COUNT_STALE, 1);
         return -ESTALE;
     }
     const struct plan_tree *t = &j->plan.tree[l->tree];

@@ -444,14 +444,18 @@ static void begin_round(struct lead *l)
     order_more(l);
 }
 
-void lead_collected(struct stream *st, const struct letter *letter, cw_server root)
+int lead_collected(struct stream *st, const struct letter *letter, cw_server root)
 {
     struct lead *l = lead_of_run(st, &letter->run);
     struct lead_part *p = l != NULL && l->round == letter->attempt && !l->over ? part_of(l, root) : NULL;
-    if (p != NULL && l->state == LEAD_COLLECTS && p->state == LEAD_PART_COLLECTS) {
+    if (p == NULL) {
+        return -ESTALE;
+    }
+    if (l->state == LEAD_COLLECTS && p->state == LEAD_PART_COLLECTS) {
         p->state = LEAD_PART_WRITES;
         order_more(l);
     }
+    return 0;
 }
 
 /* ---- What happens ------------------------------------------------------------------------------------------------ */

@@ -111,8 +111,8 @@ unsigned lead_count_of(const struct stream *st, cw_job job);
 struct lead *lead_of_number(const struct stream *st, uint32_t number);
 /* A server has left the view. */
 void lead_down(struct lead *l, cw_server server);
-/* COLLECTED has come from a root. */
-void lead_collected(struct stream *st, const struct letter *l, cw_server root);
+/* COLLECTED has come from a root. -ESTALE: it has no part in a round that is under way here. */
+CW_MUST_CHECK int lead_collected(struct stream *st, const struct letter *l, cw_server root);
 void lead_cancel(struct lead *l);
 /* It ends with the next tick. */
 void lead_fail(struct lead *l, int status, cw_server who, bool at_root);

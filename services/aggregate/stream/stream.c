@@ -27,7 +27,9 @@ static const struct metric counts[STREAM_COUNTS] = {
     [STREAM_COUNT_BYTES] = {"sorted_bytes", "Bytes of the blocks that were merged here."},
     [STREAM_COUNT_READ] = {"sorted_read_bytes", "Bytes of own records that were merged here, in each attempt anew."},
     [STREAM_COUNT_KEPT] = {"sorted_kept_bytes", "Bytes of partitions under way that another attempt went on behind."},
-    [STREAM_COUNT_STALE] = {"sorted_stale", "Messages of attempts that are not under way here."},
+    [STREAM_COUNT_STALE] = {"sorted_stale", "Messages of runs or attempts that are not under way here."},
+    [STREAM_COUNT_REFUSED] = {"sorted_refused",
+                              "Messages that came from the wrong server, or made no sense in their run."},
     [STREAM_COUNT_MALFORMED] = {"sorted_malformed", "Messages that could not be read."},
 };
 
@@ -129,6 +131,17 @@ void stream_answer(struct stream *st, const struct transport_reply_to *reply, in
 
 /* ---- Messages that come ------------------------------------------------------------------------------------------ */
 
+/* Counts what is refused; gives rc. What could not be read is counted as such. */
+static int judged(struct stream *st, int rc)
+{
+    if (rc == -ESTALE) {
+        stream_note(st, STREAM_COUNT_STALE, 1);
+    } else if (rc == -EPROTO) {
+        stream_note(st, STREAM_COUNT_REFUSED, 1);
+    }
+    return rc;
+}
+
 static int take_block(void *context, void *arg, const struct transport_message *t, const uint8_t *bytes, int status)
 {
     struct stream *st = context;
@@ -141,7 +154,7 @@ static int take_block(void *context, void *arg, const struct transport_message *
         stream_note(st, STREAM_COUNT_MALFORMED, 1);
         return -EPROTO;
     }
-    return junction_block(st, &l, bytes, (size_t)t->bytes, torus_id(&st->torus, t->src_server));
+    return judged(st, junction_block(st, &l, bytes, (size_t)t->bytes, torus_id(&st->torus, t->src_server)));
 }
 
 static int take_end(struct stream *st, const struct letter *l)
@@ -170,6 +183,8 @@ static int take_void(struct stream *st, const struct letter *l)
     struct collector *c = collector_of_run(st, &l->run);
     if (c != NULL) {
         attempt_void(c, l);
+    } else {
+        stream_note(st, STREAM_COUNT_STALE, 1);
     }
     return 0;
 }
@@ -182,6 +197,38 @@ static int take_commit(struct stream *st, const struct letter *l, const struct t
     }
     int rc = collector_commit(st, l, reply);
     return rc == -ESTALE ? copy_commit(st, l, reply) : rc;
+}
+
+static int take_kind(struct stream *st, const struct letter *l, const struct transport_message *t, cw_server from)
+{
+    bool from_root = l->run.root == from, at_root = l->run.root == st->self;
+    switch (l->kind) {
+    case LETTER_ORDER:
+        return t->request && from_root ? collector_open(st, l, &t->reply_to) : -EPROTO;
+    case LETTER_COPY:
+        return t->request ? copy_open(st, l, from, &t->reply_to) : -EPROTO;
+    case LETTER_COMMIT:
+        return from_root == t->request ? take_commit(st, l, t->request ? &t->reply_to : NULL) : -EPROTO;
+    case LETTER_PREPARE:
+        return t->request && from_root ? task_begin(st, l, &t->reply_to) : -EPROTO;
+    case LETTER_ANNOUNCE:
+        return from_root ? junction_begin(st, l, NULL) : -EPROTO;
+    case LETTER_GRANT:
+        return junction_grant(st, l, from);
+    case LETTER_END:
+        return from_root ? take_end(st, l) : -EPROTO;
+    case LETTER_VOID:
+        return at_root ? take_void(st, l) : -EPROTO;
+    case LETTER_COLLECTED:
+        return lead_collected(st, l, from);
+    case LETTER_PROBE:
+        return from_root || at_root ? take_probe(st, l) : -EPROTO;
+    case LETTER_BLOCK:
+    case LETTER_ORDERED:
+    case LETTER_PREPARED:
+        break;
+    }
+    return -EPROTO;
 }
 
 static int take_call(void *context, void *arg, const struct transport_message *t, const uint8_t *bytes, int status)
@@ -197,35 +244,7 @@ static int take_call(void *context, void *arg, const struct transport_message *t
         stream_note(st, STREAM_COUNT_MALFORMED, 1);
         return -EPROTO;
     }
-    bool from_root = l.run.root == from, at_root = l.run.root == st->self;
-    switch (l.kind) {
-    case LETTER_ORDER:
-        return t->request && from_root ? collector_open(st, &l, &t->reply_to) : -EPROTO;
-    case LETTER_COPY:
-        return t->request ? copy_open(st, &l, from, &t->reply_to) : -EPROTO;
-    case LETTER_COMMIT:
-        return from_root == t->request ? take_commit(st, &l, t->request ? &t->reply_to : NULL) : -EPROTO;
-    case LETTER_PREPARE:
-        return t->request && from_root ? task_begin(st, &l, &t->reply_to) : -EPROTO;
-    case LETTER_ANNOUNCE:
-        return from_root ? junction_begin(st, &l, NULL) : -EPROTO;
-    case LETTER_GRANT:
-        return junction_grant(st, &l, from);
-    case LETTER_END:
-        return from_root ? take_end(st, &l) : -EPROTO;
-    case LETTER_VOID:
-        return at_root ? take_void(st, &l) : -EPROTO;
-    case LETTER_COLLECTED:
-        lead_collected(st, &l, from);
-        return 0;
-    case LETTER_PROBE:
-        return from_root || at_root ? take_probe(st, &l) : -EPROTO;
-    case LETTER_BLOCK:
-    case LETTER_ORDERED:
-    case LETTER_PREPARED:
-        break;
-    }
-    return -EPROTO;
+    return judged(st, take_kind(st, &l, t, from));
 }
 
 /* ---- Time -------------------------------------------------------------------------------------------------------- */

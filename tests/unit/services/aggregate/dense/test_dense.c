@@ -51,6 +51,49 @@ START_TEST(forged)
 }
 END_TEST
 
+/* What server 4 says to server 1, and how often server 1 has refused something since. */
+static unsigned refused_of(const struct message *m, const char *as)
+{
+    uint64_t before = counter(1, as);
+    ck_assert_int_eq(dense_say(town_dense(net, 4), 1, m), 0);
+    fake_net_run(net, CW_MS(20));
+    return (unsigned)(counter(1, as) - before);
+}
+
+/* Forged messages and stale ones are counted, each once. */
+START_TEST(forged_and_stale_are_counted)
+{
+    static const enum message_kind of_the_root[] = {MESSAGE_ANNOUNCE, MESSAGE_END, MESSAGE_HOLD};
+    struct message m = {.run = {5, 77, 1}, .attempt = 1, .servers = TOWN_SERVERS, .ticket = 9, .pieces = 1};
+    m.spec = (struct spec){CW_NUMBER_UINT8, CW_COMBINE_SUM, 0, 10};
+    m.each = 10;
+    m.window = m.ahead = 4;
+    m.members[0] = 1 << 1;
+    net = town_open();
+    for (size_t i = 0; i < sizeof of_the_root / sizeof *of_the_root; i++) {
+        m.kind = of_the_root[i];
+        SUITE_HOLDS(refused_of(&m, "refused") == 1, "kind %d", m.kind);
+    }
+    m.kind = MESSAGE_VOID; /* to the root alone */
+    ck_assert_uint_eq(refused_of(&m, "refused"), 1);
+    m.kind = MESSAGE_PROBE; /* from the root or to it */
+    ck_assert_uint_eq(refused_of(&m, "refused"), 1);
+    m.run.root = 4;
+    ck_assert_uint_eq(refused_of(&m, "stale"), 1); /* there is no such run */
+    m.kind = MESSAGE_ANNOUNCE;
+    ck_assert_uint_eq(refused_of(&m, "stale"), 1); /* nor such a call */
+    m.dead[0] = 1 << 1;
+    ck_assert_uint_eq(refused_of(&m, "refused"), 1); /* to a dead server */
+    m.kind = MESSAGE_DEAL;
+    ck_assert_uint_eq(refused_of(&m, "stale"), 1);
+    m.kind = MESSAGE_VOID;
+    m.run.root = 1;
+    ck_assert_uint_eq(refused_of(&m, "stale"), 1);
+    ck_assert_uint_eq(counter(1, "malformed"), 0);
+    town_close(net);
+}
+END_TEST
+
 /* A vertex whose root does not know the run any more finds out by itself. */
 START_TEST(forgotten)
 {
@@ -111,6 +154,7 @@ START_TEST(too_many_servers)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(counts), SUITE_TEST(forged), SUITE_TEST(forgotten),
-                                          SUITE_TEST(closed), SUITE_TEST(too_many_servers)};
+static const struct suite_test tests[] = {
+    SUITE_TEST(counts),    SUITE_TEST(forged), SUITE_TEST(forged_and_stale_are_counted),
+    SUITE_TEST(forgotten), SUITE_TEST(closed), SUITE_TEST(too_many_servers)};
 SUITE_MAIN("dense", tests)

@@ -2,6 +2,8 @@
 /* test_orders.c - options, and orders that are not all alike at the same time. */
 #include "order_town.h"
 #include "services/aggregate/aggregate.h"
+#include "services/aggregate/dense/dense.h"
+#include "services/aggregate/internal.h"
 #include "suite.h"
 
 #include <errno.h>
@@ -62,5 +64,39 @@ START_TEST(too_many)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(options), SUITE_TEST(several_at_once), SUITE_TEST(too_many)};
+static uint64_t strange(struct fake_net *net, cw_server at)
+{
+    for (unsigned i = 0; i < net->server[at]->counters; i++) {
+        if (strcmp(net->server[at]->counter[i].name, "order_strange") == 0) {
+            return net->server[at]->counter[i].value;
+        }
+    }
+    return UINT64_MAX;
+}
+
+/* Notes that nobody understands, or that are no request, are refused and counted. */
+START_TEST(strangers)
+{
+    uint8_t bytes[NOTE_BYTES_MOST + 1] = {0};
+    struct note n = {.kind = NOTE_LOOK, .source = NOTE_SOURCE_FILE, .from = "v"};
+    struct fake_net *net = order_town_open(NULL);
+    struct orders *o = ((struct aggregate *)net->server[1]->state)->orders;
+    cw_to to = {.kind = CW_TO_SERVER, .job = AGGREGATE_JOB, .port = AGGREGATE_PORT_ORDER, .server = {0, 0, 0}};
+    const struct transport_send_options copied = {TRANSPORT_SEND_INIT, .flags = TRANSPORT_COPY};
+    const struct transport_data garbage = {.bytes = bytes, .size = 7};
+    ck_assert_int_gt(transport_send(o->transport, &to, &garbage, &copied, NULL, NULL), 0);
+    fake_net_run(net, CW_MS(20));
+    ck_assert_uint_eq(strange(net, 0), 1);
+    n.spec = (struct spec){CW_NUMBER_UINT64, CW_COMBINE_SUM, 0, 1};
+    note_encode(&n, bytes);
+    const struct transport_data look = {.bytes = bytes, .size = note_size(&n)};
+    ck_assert_int_gt(transport_send(o->transport, &to, &look, &copied, NULL, NULL), 0);
+    fake_net_run(net, CW_MS(20));
+    ck_assert_uint_eq(strange(net, 0), 2);
+    order_town_close(net);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(options), SUITE_TEST(several_at_once), SUITE_TEST(too_many),
+                                          SUITE_TEST(strangers)};
 SUITE_MAIN("orders", tests)

@@ -70,6 +70,16 @@ START_TEST(sets_that_meet_are_not_added)
 }
 END_TEST
 
+static uint64_t strange(void)
+{
+    for (unsigned i = 0; i < q->s->counters; i++) {
+        if (strcmp(q->s->counter[i].name, "query_strange") == 0) {
+            return q->s->counter[i].value;
+        }
+    }
+    return UINT64_MAX;
+}
+
 START_TEST(of_another_question)
 {
     uint8_t bytes[200];
@@ -77,6 +87,7 @@ START_TEST(of_another_question)
     struct query_letter l = part_of(0x10, 7, bytes);
     l.name.number++;
     ck_assert_int_eq(post_part(q, &l, p->child[0]), -ESTALE);
+    ck_assert_uint_eq(strange(), 1);
     l = part_of(0x10, 7, bytes);
     l.name.life++;
     ck_assert_int_eq(post_part(q, &l, p->child[0]), -ESTALE);
@@ -87,6 +98,7 @@ START_TEST(of_another_question)
     ck_assert_int_eq(post_part(q, &l, 4), -EPROTO); /* no child of it */
     l.round = LETTER_DIRECT;
     ck_assert_int_eq(post_part(q, &l, p->child[0]), -ESTALE); /* nobody was asked directly yet */
+    ck_assert_uint_eq(strange(), 5);
     l = part_of(0x10, 7, bytes);
     bytes[PART_HEAD] = SUMMARY_OF_TIMES; /* another kind of source */
     ck_assert_int_eq(post_part(q, &l, p->child[0]), 0);

@@ -30,28 +30,47 @@ static int say(struct fake_net *net, cw_server to, const struct letter *l, size_
     return told;
 }
 
+/* How often server `at` has counted that. */
+static uint64_t counted(struct fake_net *net, cw_server at, enum stream_count what)
+{
+    return stream_town_at(net, at)->counted[what];
+}
+
 START_TEST(strangers)
 {
     struct fake_net *net = stream_town_open(NULL);
     struct letter l = {.kind = LETTER_PROBE, .run = {2, 5, 6}, .attempt = 1};
     ck_assert_int_eq(say(net, 2, &l, 0), -ESTALE); /* there is no such run */
+    ck_assert_uint_eq(counted(net, 2, STREAM_COUNT_STALE), 1);
     ck_assert_int_eq(say(net, 3, &l, 0), -EPROTO); /* and neither of the two is its root */
+    ck_assert_uint_eq(counted(net, 3, STREAM_COUNT_REFUSED), 1);
     ck_assert_int_eq(say(net, 2, &l, 1), -EPROTO); /* cut off */
+    ck_assert_uint_eq(counted(net, 2, STREAM_COUNT_MALFORMED), 1);
+    ck_assert_uint_eq(counted(net, 2, STREAM_COUNT_REFUSED), 0);
     l.kind = LETTER_VOID;
     ck_assert_int_eq(say(net, 2, &l, 0), 0);
+    ck_assert_uint_eq(counted(net, 2, STREAM_COUNT_STALE), 2);
     ck_assert_int_eq(say(net, 3, &l, 0), -EPROTO);
+    ck_assert_uint_eq(counted(net, 3, STREAM_COUNT_REFUSED), 2);
     l.kind = LETTER_END;
     ck_assert_int_eq(say(net, 2, &l, 0), -EPROTO); /* the root alone says so */
+    ck_assert_uint_eq(counted(net, 2, STREAM_COUNT_REFUSED), 1);
     l.run.root = 1;
     ck_assert_int_eq(say(net, 2, &l, 0), 0);
     l.kind = LETTER_GRANT;
     ck_assert_int_eq(say(net, 2, &l, 0), -ESTALE);
+    ck_assert_uint_eq(counted(net, 2, STREAM_COUNT_STALE), 3);
+    l.kind = LETTER_COLLECTED;
+    (void)say(net, 2, &l, 0); /* of no run that was ordered here */
+    ck_assert_uint_eq(counted(net, 2, STREAM_COUNT_STALE), 4);
     l.kind = LETTER_BLOCK;
     ck_assert_int_eq(say(net, 2, &l, 0), -EPROTO); /* it is no message of its own */
     l = (struct letter){.kind = LETTER_PREPARED};
     ck_assert_int_eq(say(net, 2, &l, 0), -EPROTO); /* nor an answer */
     l = (struct letter){.kind = LETTER_COMMIT, .run = {1, 5, 6}, .attempt = 1};
     ck_assert_int_eq(say(net, 2, &l, 0), -EPROTO); /* that is a request */
+    ck_assert_uint_eq(counted(net, 2, STREAM_COUNT_REFUSED), 3);
+    ck_assert_uint_eq(counted(net, 2, STREAM_COUNT_MALFORMED), 2); /* PREPARED of nobody cannot be read */
     stream_town_close(net);
 }
 END_TEST

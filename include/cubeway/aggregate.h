@@ -109,6 +109,16 @@ enum {
     CW_REDUCE_FLAGS = 15, /* all of them */
 };
 
+/* In what two members disagree: cw_reduce_result.unlike. */
+enum {
+    CW_REDUCE_UNLIKE_TYPE = 1,
+    CW_REDUCE_UNLIKE_COMBINE = 2,
+    CW_REDUCE_UNLIKE_ELEMENTS = 4,
+    CW_REDUCE_UNLIKE_FLAGS = 8,
+    CW_REDUCE_UNLIKE_MEMBERS = 16,
+    CW_REDUCE_UNLIKES = 31, /* all of them */
+};
+
 typedef struct cw_aggregate cw_aggregate; /* a service on one server that has opened the aggregation */
 
 /* What is to be reduced. Copied by the call, apart from the vectors, which are borrowed until done(). */
@@ -153,7 +163,7 @@ typedef struct cw_reduce_result {
      * 0: the root has the result.
      *   -ECONNRESET   a contributor or the root has died, or has left the reduction
      *   -ETIMEDOUT    nothing has moved for the limit: a member never called, or hangs
-     *   -EINVAL       two members disagree on the type, the operation, the length, the flags or the members
+     *   -EINVAL       two members disagree on the type, the operation, the length, the flags or the members: `unlike`
      *   -EEXIST       the name was used before
      *   -ENOBUFS      a server on the way has no memory for it
      *   -ECANCELED    cancel() or close() at this server, or cancel() at the root
@@ -167,6 +177,8 @@ typedef struct cw_reduce_result {
     const cw_coord *counted;
     unsigned count;
     unsigned attempts; /* 1: nothing was begun again. 0 where that is not known */
+    unsigned unlike; /* with -EINVAL: in what `who` and `other`, the root, disagree: CW_REDUCE_UNLIKE_.. bits; else 0 */
+    cw_coord other;
 } cw_reduce_result;
 
 typedef void (*cw_reduce_done_fn)(void *arg, const cw_reduce_result *result);
@@ -224,7 +236,8 @@ typedef struct cw_aggregate_api {
     /*
      * Begins a reduction, and gives its ticket (> 0) for cancel(). done is called exactly once, later. -EINVAL: an
      * argument makes no sense; -EFBIG: the vector is too long; -EEXIST: this server is in a reduction of that name to
-     * that root, or was within the last minute; -ENOBUFS: 32 reductions are under way here; -ENETUNREACH: the root is
+     * that root, or was within the last minute; -ENOBUFS: 16 reductions of this
+     * service's job, or 32 of all, are under way here; -ENETUNREACH: the root is
      * not in view; -ENOMEM.
      */
     int64_t (*reduce)(cw_aggregate *u, const cw_reduce *reduce, cw_reduce_done_fn done, void *arg);
@@ -238,8 +251,8 @@ typedef struct cw_aggregate_api {
      * Each member gets the combination of a share of all vectors: member k of n, in the order of `member`, the elements
      * from k * elements / n up to (k + 1) * elements / n, rounded down. The caller gives its whole vector (`in`) and
      * room for its share (`out`). root is not looked at; the caller is a member; no member is named twice; flags, fill
-     * and take are 0; the name has at most 60 bytes. It fails when a member dies. A part of it that finds 32 reductions
-     * under way here waits for room. Otherwise as reduce().
+     * and take are 0; the name has at most 60 bytes. It fails when a member dies. A part of it that finds no room for
+     * another reduction here waits for it. Otherwise as reduce().
      */
     int64_t (*reduce_scatter)(cw_aggregate *u, const cw_reduce *reduce, cw_reduce_done_fn done, void *arg);
     /*

@@ -236,6 +236,7 @@ static int take_end(struct dense *d, const struct message *m)
     }
     bool same = own != NULL && (own->run.life == 0 || run_name_equal(&own->run, &m->run));
     if (same && own->root == m->run.root && own->reducer == NULL && m->servers == d->torus.servers) {
+        own->unlike = m->unlike;
         member_end(own, end_status(own, m), m->who, m->everyone ? own->members : m->members, m->attempt);
     }
     return 0;
@@ -292,7 +293,7 @@ static int take_kind(struct dense *d, const struct message *m, cw_server from)
     case MESSAGE_PROBE:
         return from_root || at_root ? take_probe(d, m, from) : -EPROTO;
     case MESSAGE_JOIN:
-        return reducer_join(d, m, from);
+        return joins_take(d, m, from);
     case MESSAGE_GATHER:
         return together_take(d, m);
     case MESSAGE_SPREAD:

@@ -76,6 +76,7 @@ void farewell_tell(struct reducer *r, int status, cw_server who)
     struct dense *d = r->d;
     struct message m = {.kind = MESSAGE_END, .run = r->run, .attempt = r->attempt, .who = who};
     m.status = (uint16_t)(-status);
+    m.unlike = (uint8_t)(status == -EINVAL ? r->caller->unlike : 0);
     m.servers = d->torus.servers;
     CHECK(dense_words(d) <= MESSAGE_SET_WORDS); /* dense_open() refuses a larger torus */
     memcpy(m.members, r->counted, dense_words(d) * sizeof *m.members);

@@ -78,7 +78,7 @@ size_t message_size(const struct message *m)
     case MESSAGE_DEAL:
         return 36 + RUN_BYTES * (size_t)m->runs;
     case MESSAGE_ANNOUNCE:
-        return 56 + 2 * 8 * set_words(m->servers);
+        return 60 + 2 * 8 * set_words(m->servers);
     case MESSAGE_VOID:
         return 28;
     case MESSAGE_END:
@@ -165,6 +165,7 @@ static void put_announce(struct writer *w, const struct message *m)
     writer_be16(w, m->window);
     writer_be16(w, m->ahead);
     writer_be32(w, m->dealt);
+    writer_be32(w, m->job);
     writer_be32(w, m->servers);
     put_set(w, m->members, m->servers);
     put_set(w, m->dead, m->servers);
@@ -174,7 +175,7 @@ void message_encode(const struct message *m, uint8_t *out)
 {
     struct writer w = writer_of(out, message_size(m));
     writer_u8(&w, (uint8_t)(MESSAGE_VERSION << 4 | m->kind));
-    writer_u8(&w, ends(m) && m->everyone);
+    writer_u8(&w, (uint8_t)(ends(m) ? m->everyone | m->unlike << 1 : 0));
     writer_be16(&w, what_of(m));
     writer_be32(&w, m->run.root);
     writer_be64(&w, m->run.life);
@@ -302,6 +303,7 @@ static bool take_announce(struct reader *r, struct message *m)
     m->window = reader_be16(r);
     m->ahead = reader_be16(r);
     m->dealt = reader_be32(r);
+    m->job = reader_be32(r);
     return good && take_servers(r, m) && take_set(r, m->members, m->servers) && take_set(r, m->dead, m->servers);
 }
 
@@ -418,15 +420,17 @@ int message_decode(const uint8_t *bytes, size_t size, struct message *out)
 {
     struct reader r = reader_of(bytes, size);
     out->bytes = out->record_count = 0;
-    uint8_t first = reader_u8(&r), everyone = reader_u8(&r);
+    uint8_t first = reader_u8(&r), marks = reader_u8(&r);
     uint16_t what = reader_be16(&r);
     out->kind = (enum message_kind)(first & 15);
     out->run.root = reader_be32(&r);
     out->run.life = reader_be64(&r);
     out->run.number = reader_be32(&r);
     out->attempt = reader_be32(&r);
-    out->everyone = everyone == 1;
-    bool good = first >> 4 == MESSAGE_VERSION && everyone <= (ends(out) ? 1 : 0) && reader_ok(&r);
+    out->everyone = (marks & 1) != 0;
+    out->unlike = marks >> 1;
+    bool possible = ends(out) ? out->unlike == 0 || (out->unlike <= CW_REDUCE_UNLIKES && what == EINVAL) : marks == 0;
+    bool good = first >> 4 == MESSAGE_VERSION && possible && reader_ok(&r);
     good = good && take_rest(&r, out, what);
     bool longest = size <= MESSAGE_BYTES_MOST || out->kind == MESSAGE_RESULT;
     return good && longest && reader_done(&r) ? 0 : -EPROTO;

@@ -8,8 +8,8 @@
  *  BLOCK     24 tree (1) 0 (3) | 28 position | 32 block                           to the parent; `what` is 0
  *  DEAL      24 tree (1) 0 (3) | 28 passed | 32 from | 36 runs of blocks          to a child; `what`: how many runs
  *            a run: first block (4), how many (4)
- *  ANNOUNCE  24 ticket | 28 spec (12) | 40 each | 44 window (2) ahead (2) | 48 dealt | 52 servers
- *            56 members | .. dead
+ *  ANNOUNCE  24 ticket | 28 spec (12) | 40 each | 44 window (2) ahead (2) | 48 dealt | 52 job | 56 servers
+ *            60 members | .. dead
  *  VOID      24 who                                                              to the root; `what`: the errno
  *  END       24 ticket | 28 who | 32 servers | 36 the counted | .. a small result for all
  *                                                                                from the root; `what`: 0 or an errno
@@ -32,8 +32,9 @@
  * number of its call; 0: the receiver is no member. In a GATHER root is the server that it goes to, `what` the bytes of
  * the name; in a SPREAD `what` is as in END.
  *
- * everyone: 1 in an END or a SPREAD of which all members of the run are the counted: then that set is not there, since
- * each knows the members of its own call. Otherwise 0.
+ * everyone: bits of an END or a SPREAD, otherwise 0. Bit 0: all members of the run are the counted; then that set is
+ * not there, since each knows the members of its own call. Bits 1 to 5, with EINVAL: in what `who` and the root
+ * disagree (CW_REDUCE_UNLIKE_TYPE is bit 1).
  *
  * A BLOCK is the head of a transport's message on port AGGREGATE_PORT_EDGE, whose bytes are the elements. Everything
  * else is a message of its own on port AGGREGATE_PORT_CALL.
@@ -44,7 +45,7 @@
 #include "cubeway/aggregate.h"
 
 enum {
-    MESSAGE_VERSION = 3,
+    MESSAGE_VERSION = 4,
     MESSAGE_BLOCK_BYTES = 36,
     MESSAGE_RUNS_MOST = 128, /* in one DEAL */
     MESSAGE_NAME_MOST = CW_AGGREGATE_NAME_MAX,
@@ -113,8 +114,9 @@ struct message {
     uint64_t members[MESSAGE_SET_WORDS], dead[MESSAGE_SET_WORDS]; /* ANNOUNCE; END: members are the counted */
     bool everyone;    /* END, SPREAD: all members are counted, and there is no set of them */
     uint16_t status;  /* VOID, END: an errno */
+    uint8_t unlike;   /* END, SPREAD: with EINVAL: CW_REDUCE_UNLIKE_.. */
     cw_server who;    /* VOID, END: whom the status is about; CW_SERVER_NONE: nobody */
-    cw_job job;       /* JOIN: of the caller */
+    cw_job job;       /* JOIN, GATHER: of the caller; ANNOUNCE: of the root's */
     uint64_t digest;  /* JOIN: of the members */
     const char *name; /* JOIN, GATHER: decoded: borrowed */
     size_t name_length;

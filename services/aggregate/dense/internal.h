@@ -5,6 +5,7 @@
  *     dense.c    what comes in: packets, events, time; and who is told
  *     member.c   this server's own calls: from reduce() to done()
  *     reducer.c  at the root: who is there, attempts, what is dealt, what is settled, the end
+ *     joins.c    at the root: members say that they are there
  *     vertex.c   one attempt at this server: its plan, its columns, the parts that meet here
  *     parts.c    blocks of children, packet by packet
  *     edge.c     blocks to a parent, deals and credit to children
@@ -33,7 +34,8 @@
 #include "services/transport/transport.h"
 
 enum {
-    DENSE_RUNS = 32,       /* members, and vertices, at a time on a server */
+    DENSE_RUNS = 32,       /* members, and vertices, at a time on a server; and of one job, so many: who */
+    DENSE_RUNS_EACH = 16,  /* begins more, and never ends them, keeps nobody else from beginning one */
     DENSE_EARLY = 64,      /* those that have sent a block of a run that was not known here */
     DENSE_PENDING = 1024,  /* joins that wait for their root's own call */
     DENSE_GATHERINGS = 64, /* runs whose JOINs pass a server at a time; those of others go to their root alone */
@@ -44,6 +46,7 @@ enum {
     DENSE_SETTLE_AT_ONCE = 64 /* blocks that a root without children settles before others have their turn */
 };
 #define DENSE_MEMORY_MOST (UINT64_C(256) << 20)
+#define DENSE_MEMORY_EACH (DENSE_MEMORY_MOST / 2) /* of the windows of one job */
 #define DENSE_TICK CW_MS(50)
 /*
  * Nothing is repeated before that: the first block on a link of 20 Mb/s takes 14 ms more than what opened the
@@ -110,10 +113,10 @@ enum dense_count {
     DENSE_COUNT_BLOCKS,
     DENSE_COUNT_BYTES,
     DENSE_COUNT_STALE,
+    DENSE_COUNT_REFUSED,
     DENSE_COUNT_MALFORMED,
     DENSE_COUNTS,
 };
-    DENSE_COUNT_REFUSED,
 
 struct dense {
     cw_svc *s;
@@ -171,6 +174,7 @@ struct member {
     cw_time moved, asked;
     cw_reduce_done_fn done;
     void *arg;
+    unsigned unlike; /* as its result will say */
     /* With CW_REDUCE_TO_ALL: the pieces of the result that are here, of the attempt `held_attempt`. */
     uint64_t *held;
     uint32_t held_count, held_pieces, held_attempt;
@@ -210,6 +214,7 @@ struct vertex {
     struct dense *d;
     struct run_name run;
     uint32_t attempt;
+    cw_job job; /* whose reduction it is, as its root says */
     struct spec spec;
     struct blocks blocks;
     number_combine_fn combine;
@@ -323,7 +328,9 @@ CW_MUST_CHECK int reducer_open(struct member *caller);
 /* Ends the run everywhere, tells the caller, and frees the reducer. who: CW_SERVER_NONE for nobody. */
 void reducer_end(struct reducer *r, int status, cw_server who);
 /* A member has said JOIN. Gives the status for it. */
-CW_MUST_CHECK int reducer_join(struct dense *d, const struct message *m, cw_server from);
+CW_MUST_CHECK int joins_take(struct dense *d, const struct message *m, cw_server from);
+/* Takes the joins that came before the root's own call. False: the reduction has ended. */
+CW_MUST_CHECK bool joins_take_pending(struct reducer *r);
 /* A server answered the announcement, or a probe. */
 void reducer_announced(struct reducer *r, uint32_t attempt, cw_server from, int status);
 void reducer_probed(struct reducer *r, uint32_t attempt, cw_server from, int status);

@@ -48,6 +48,10 @@ static void tell(const struct member *m, int status, cw_server who, const uint64
         result.named = true;
         result.who = torus_coord(torus, who);
     }
+    if (status == -EINVAL && m->unlike != 0) {
+        result.unlike = m->unlike;
+        result.other = torus_coord(torus, m->root);
+    }
     if (status == 0 && counted != NULL) {
         list = calloc(torus->servers, sizeof *list);
         for (cw_server s = 0; s < torus->servers && list != NULL; s++) {
@@ -111,8 +115,8 @@ void member_answered(struct member *m, int status)
         return;
     case -ETIMEDOUT: /* asked again with the next tick */
     case -ENOBUFS:
+    case -EINVAL: /* two members disagree, and the END says who, and in what; who misses it asks again */
         return;
-    case -EINVAL:
     case -EEXIST:
         member_end(m, status, m->root, NULL, 0);
         return;
@@ -206,6 +210,16 @@ static struct member *make(struct dense *d, const void *owner, cw_job job, const
     return m;
 }
 
+/* Is there room for one more call of that job? */
+static bool has_room(const struct dense *d, cw_job job)
+{
+    unsigned of_job = 0;
+    for (const struct list_node *n = list_first(&d->members); n != NULL; n = list_next(&d->members, n)) {
+        of_job += container_of_const(n, struct member, link)->job == job;
+    }
+    return d->member_count < DENSE_RUNS && of_job < DENSE_RUNS_EACH;
+}
+
 static bool used(const struct dense *d, const struct member *m)
 {
     for (const struct list_node *n = list_first(&d->members); n != NULL; n = list_next(&d->members, n)) {
@@ -233,7 +247,7 @@ int64_t dense_reduce(struct dense *d, const void *owner, cw_job job, const cw_re
     }
     int rc = read_members(d, reduce, set);
     rc = rc < 0 ? rc : check(d, reduce, trees_set_has(set, d->self));
-    rc = rc < 0 ? rc : d->member_count >= DENSE_RUNS ? -ENOBUFS : 0;
+    rc = rc < 0 ? rc : has_room(d, job) ? 0 : -ENOBUFS;
     rc = rc < 0 ? rc : !dense_sees(d, torus_id(&d->torus, reduce->root)) ? -ENETUNREACH : 0;
     struct member *m = rc < 0 ? NULL : make(d, owner, job, reduce, set);
     if (m == NULL) {

@@ -200,7 +200,9 @@ static void begin(struct reducer *r)
     dense_note(d, DENSE_COUNT_ATTEMPTS, 1);
     frontier_restart(&r->frontier, r->keep);
     r->keep = true;
-    struct message m = {.kind = MESSAGE_ANNOUNCE, .run = r->run, .attempt = r->attempt, .spec = r->caller->spec};
+    struct message m = {.kind = MESSAGE_ANNOUNCE, .run = r->run, .attempt = r->attempt, .servers = d->torus.servers};
+    m.job = r->caller->job;
+    m.spec = r->caller->spec;
     m.each = r->blocks.each;
     m.window = dense_window(&r->blocks, plan.depth);
     r->ahead = DENSE_AHEAD + m.window / 4U * plan.depth;
@@ -209,7 +211,6 @@ static void begin(struct reducer *r)
     bool at_once = r->attempt == 1 && (m.spec.flags & CW_REDUCE_FROM_ROOT) == 0;
     uint32_t first = at_once ? r->ahead * (uint32_t)__builtin_popcount(plan.trees) : 0;
     m.dealt = first < r->blocks.count ? first : r->blocks.count;
-    m.servers = d->torus.servers;
     CHECK(dense_words(d) <= MESSAGE_SET_WORDS); /* dense_open() refuses a larger torus */
     memcpy(m.members, r->counted, dense_words(d) * sizeof *m.members);
     memcpy(m.dead, r->dead, dense_words(d) * sizeof *m.dead);
@@ -357,81 +358,7 @@ void reducer_settle(struct reducer *r, uint32_t block, void *elements)
     }
 }
 
-/* ---- Who is there ------------------------------------------------------------------------------------------------ */
-
-static bool agrees(const struct reducer *r, const struct spec *spec, uint64_t digest)
-{
-    return spec_equal(spec, &r->caller->spec) && digest == r->caller->digest;
-}
-
-/* False: the reduction has ended. */
-static bool joins(struct reducer *r, cw_server from, const struct message *m)
-{
-    uint32_t ticket = m->ticket;
-    if (!agrees(r, &m->spec, m->digest) || !trees_set_has(r->members, from)) {
-        trees_set_add(r->joined, from); /* so that it hears of the end */
-        r->ticket[from] = ticket;
-        reducer_end(r, -EINVAL, from);
-        return false;
-    }
-    if (r->state == REDUCER_GATHERS && !(trees_set_has(r->joined, from) && r->ticket[from] == ticket)) {
-        trees_set_add(r->joined, from);
-        r->ticket[from] = ticket;
-        small_take(r, from, m->elements);
-        reducer_moved(r);
-        dense_soon(r->d);
-    }
-    return true;
-}
-
-static int remember(struct dense *d, const struct message *m, cw_server from, uint64_t hash)
-{
-    struct pending *p = NULL;
-    for (struct list_node *n = list_first(&d->pending); n != NULL && p == NULL; n = list_next(&d->pending, n)) {
-        struct pending *other = container_of(n, struct pending, link);
-        p = other->hash == hash && other->from == from ? other : NULL;
-    }
-    if (p == NULL) {
-        p = d->pending_count < DENSE_PENDING ? calloc(1, sizeof *p) : NULL;
-        if (p == NULL) {
-            return -ENOBUFS;
-        }
-        list_push_back(&d->pending, &p->link);
-        d->pending_count++;
-    }
-    p->from = from;
-    p->ticket = m->ticket;
-    p->digest = m->digest;
-    p->spec = m->spec;
-    p->hash = hash;
-    if (m->bytes > 0) {
-        memcpy(p->part, m->elements, m->bytes);
-    }
-    p->at = cw_now(d->s);
-    dense_wake(d);
-    return 0;
-}
-
-int reducer_join(struct dense *d, const struct message *m, cw_server from)
-{
-    uint64_t hash = member_hash(m->job, m->name, m->name_length);
-    struct reducer *r = reducer_of_hash(d, hash);
-    const struct farewell_question q = {&m->run, hash, m->ticket, from};
-    int status;
-    if ((r == NULL || (m->run.life != 0 && !run_name_equal(&r->run, &m->run))) && farewell_say(d, &q, &status)) {
-        return status;
-    }
-    if (m->run.life != 0 && (r == NULL || !run_name_equal(&r->run, &m->run))) {
-        return -ESTALE; /* the run that it has heard of is over */
-    }
-    if (r == NULL) {
-        return farewell_was(d, hash) ? -EEXIST : remember(d, m, from, hash);
-    }
-    if (r->state != REDUCER_GATHERS && (!trees_set_has(r->joined, from) || r->ticket[from] != m->ticket)) {
-        return -ESTALE; /* too late: it goes on without this caller */
-    }
-    return joins(r, from, m) ? 0 : -EINVAL;
-}
+/* ---- The beginning ----------------------------------------------------------------------------------------------- */
 
 static struct reducer *make(struct dense *d, struct member *caller)
 {
@@ -481,28 +408,6 @@ int reducer_open(struct member *caller)
     list_push_back(&d->reducers, &r->link);
     dense_soon(d); /* from there it takes the joins that came before */
     return 0;
-}
-
-/* Takes the joins that came before the root's own call. False: the reduction has ended. */
-static bool take_pending(struct reducer *r)
-{
-    struct dense *d = r->d;
-    for (struct list_node *n = list_first(&d->pending), *next; n != NULL; n = next) {
-        struct pending p = *container_of(n, struct pending, link);
-        next = list_next(&d->pending, n);
-        if (p.hash != r->caller->hash) {
-            continue;
-        }
-        list_remove(n);
-        free(container_of(n, struct pending, link));
-        d->pending_count--;
-        const struct message m = {
-            .kind = MESSAGE_JOIN, .ticket = p.ticket, .spec = p.spec, .digest = p.digest, .elements = p.part};
-        if (!joins(r, p.from, &m)) {
-            return false;
-        }
-    }
-    return true;
 }
 
 /* ---- Time -------------------------------------------------------------------------------------------------------- */
@@ -570,7 +475,7 @@ void reducer_tick(struct reducer *r)
     if (r->vertex != NULL && r->vertex->broken) {
         reducer_void(r);
     }
-    if (r->state == REDUCER_GATHERS && !take_pending(r)) {
+    if (r->state == REDUCER_GATHERS && !joins_take_pending(r)) {
         return;
     }
     if (r->state == REDUCER_GATHERS && first_of(r, r->members, r->joined) == CW_SERVER_NONE) {

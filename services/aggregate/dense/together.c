@@ -260,7 +260,7 @@ static void take_all(struct dense *d, const struct message *m)
         struct message_record record = message_record(m, i);
         join.ticket = record.ticket;
         join.elements = record.elements;
-        int status = reducer_join(d, &join, record.server);
+        int status = joins_take(d, &join, record.server);
         if (status < 0 && status != -ENOBUFS) {
             refuse(d, &record, status);
         }

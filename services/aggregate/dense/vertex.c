@@ -54,9 +54,27 @@ bool vertex_combines(const struct vertex *v)
     return (v->spec.flags & CW_REDUCE_FROM_ROOT) == 0;
 }
 
+/* What this server does for a job: in how many reductions, and bytes of their windows. */
+struct load {
+    unsigned vertices;
+    uint64_t memory;
+};
+
+static struct load load_of(const struct dense *d, cw_job job)
+{
+    struct load load = {0, 0};
+    for (const struct list_node *n = list_first(&d->vertices); n != NULL; n = list_next(&d->vertices, n)) {
+        const struct vertex *v = container_of_const(n, struct vertex, link);
+        load.vertices += v->job == job;
+        load.memory += v->job == job ? v->cost : 0;
+    }
+    return load;
+}
+
 static int make_columns(struct vertex *v)
 {
     struct dense *d = v->d;
+    uint64_t others = load_of(d, v->job).memory; /* it is in the list, and costs nothing so far */
     if (!vertex_combines(v)) {
         return 0;
     }
@@ -71,7 +89,7 @@ static int make_columns(struct vertex *v)
         size_t held =
             parts_wait(v, tree) ? v->window * bytes * (unsigned)__builtin_popcount(v->plan.tree[tree].children) : 0;
         cost += held;
-        if (d->memory + v->cost + cost > DENSE_MEMORY_MOST) {
+        if (d->memory + v->cost + cost > DENSE_MEMORY_MOST || others + v->cost + cost > DENSE_MEMORY_EACH) {
             return -ENOBUFS;
         }
         v->held[tree] = held > 0 ? malloc(held) : NULL;
@@ -147,14 +165,15 @@ int vertex_begin(struct dense *d, const struct message *m, struct reducer *reduc
     if (before != NULL) {
         vertex_free(before); /* nothing of an earlier attempt counts any more (aggregate rule 2) */
     }
-    if (d->vertex_count >= DENSE_RUNS || (d->trees == NULL && trees_open(&d->trees, &d->torus) < 0)) {
+    bool room = d->vertex_count < DENSE_RUNS && load_of(d, m->job).vertices < DENSE_RUNS_EACH;
+    if (!room || (d->trees == NULL && trees_open(&d->trees, &d->torus) < 0)) {
         return -ENOBUFS;
     }
     struct vertex *v = calloc(1, sizeof *v);
     if (v == NULL) {
         return -ENOBUFS;
     }
-    *v = (struct vertex){.d = d, .run = m->run, .attempt = m->attempt, .spec = m->spec, .own = own};
+    *v = (struct vertex){.d = d, .run = m->run, .attempt = m->attempt, .job = m->job, .spec = m->spec, .own = own};
     v->reducer = reducer;
     v->window = m->window;
     v->ahead = m->ahead;

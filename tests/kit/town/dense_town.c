@@ -186,6 +186,8 @@ static void ended(void *arg, const cw_reduce_result *result)
     c->count = result->count;
     c->named = result->named;
     c->who = result->who;
+    c->other = result->other;
+    c->unlike = result->unlike;
 }
 
 int64_t town_reduce(struct fake_net *net, cw_server s, const struct town_plan *plan)
@@ -219,7 +221,7 @@ int64_t town_reduce(struct fake_net *net, cw_server s, const struct town_plan *p
         c->out = calloc(plan->elements + 1, sizeof *c->out);
         r.out = c->out;
     }
-    c->ticket = dense_reduce(town_dense(net, s), net, 7, &r, ended, c);
+    c->ticket = dense_reduce(town_dense(net, s), net, plan->job != 0 ? plan->job : 7, &r, ended, c);
     return c->ticket;
 }
 

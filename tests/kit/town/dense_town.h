@@ -17,7 +17,8 @@ struct town_call {
     int status;
     unsigned attempts, count;
     bool named;
-    cw_coord who;
+    cw_coord who, other;
+    unsigned unlike;
     uint64_t *in, *out;
 };
 
@@ -39,6 +40,7 @@ struct town_plan {
     cw_combine combine; /* 0: sum */
     unsigned flags;
     cw_span limit;
+    cw_job job; /* 0: 7 */
 };
 /* The server calls; its end is noted in town_calls[s]. Gives the ticket, or the error. */
 int64_t town_reduce(struct fake_net *net, cw_server s, const struct town_plan *plan);

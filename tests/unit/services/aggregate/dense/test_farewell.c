@@ -18,20 +18,20 @@ START_TEST(asked_late)
     struct dense *root = town_dense(net, 0);
     struct message join = {.kind = MESSAGE_JOIN, .job = 7, .name = "a", .name_length = 1};
     join.ticket = (uint32_t)town_calls[1].ticket;
-    ck_assert_int_eq(reducer_join(root, &join, 1), 0);
-    ck_assert_int_eq(reducer_join(root, &join, 2), -EEXIST); /* that is not its ticket */
+    ck_assert_int_eq(joins_take(root, &join, 1), 0);
+    ck_assert_int_eq(joins_take(root, &join, 2), -EEXIST); /* that is not its ticket */
     join.run = (struct run_name){0, root->life, 1};
-    ck_assert_int_eq(reducer_join(root, &join, 1), 0);
+    ck_assert_int_eq(joins_take(root, &join, 1), 0);
     struct farewell_question q = {.run = &join.run, .from = 2};
     int status = 1;
     ck_assert(farewell_say(root, &q, &status) && status == 0);
     q.from = 5;
     ck_assert(!farewell_say(root, &q, &status)); /* it had nothing to do with the run */
     join.run.number = 2;
-    ck_assert_int_eq(reducer_join(root, &join, 1), -ESTALE);
+    ck_assert_int_eq(joins_take(root, &join, 1), -ESTALE);
     fake_net_run(net, CW_SEC(11));
     join.run = (struct run_name){.life = 0};
-    ck_assert_int_eq(reducer_join(root, &join, 1), -EEXIST);
+    ck_assert_int_eq(joins_take(root, &join, 1), -EEXIST);
     town_close(net);
 }
 END_TEST

@@ -106,6 +106,26 @@ START_TEST(together)
 }
 END_TEST
 
+/* In what two members disagree goes with that error alone. */
+START_TEST(unlike)
+{
+    struct message m = sample(MESSAGE_END), out;
+    for (unsigned bits = 0; bits < 128; bits++) {
+        m.status = EINVAL;
+        m.unlike = (uint8_t)bits;
+        m.everyone = bits % 2 != 0;
+        message_encode(&m, bytes);
+        int rc = message_decode(bytes, message_size(&m), &out);
+        SUITE_HOLDS(rc == (bits <= CW_REDUCE_UNLIKES ? 0 : -EPROTO), "bits %u: %d", bits, rc);
+        SUITE_HOLDS(rc < 0 || (out.unlike == bits && out.everyone == m.everyone), "bits %u", bits);
+        m.status = ECONNRESET;
+        message_encode(&m, bytes);
+        rc = message_decode(bytes, message_size(&m), &out);
+        SUITE_HOLDS(rc == (bits == 0 ? 0 : -EPROTO), "bits %u: %d", bits, rc);
+    }
+}
+END_TEST
+
 /* A small vector goes with the JOIN, and a small result with an END that is good; RESULT has elements behind it. */
 START_TEST(small)
 {
@@ -214,5 +234,6 @@ START_TEST(impossible)
 END_TEST
 
 static const struct suite_test tests[] = {SUITE_TEST(there_and_back), SUITE_TEST(together), SUITE_TEST(everyone),
-                                          SUITE_TEST(fields),         SUITE_TEST(small),    SUITE_TEST(impossible)};
+                                          SUITE_TEST(unlike),         SUITE_TEST(fields),   SUITE_TEST(small),
+                                          SUITE_TEST(impossible)};
 SUITE_MAIN("head", tests)

@@ -65,11 +65,19 @@ START_TEST(names_and_room)
     ck_assert_int_gt(town_reduce(net, 0, &plan), 0);
     ck_assert_int_eq(town_reduce(net, 0, &plan), -EEXIST);
     plan.name = name;
-    for (unsigned i = 1; i < DENSE_RUNS; i++) {
+    for (unsigned i = 1; i < DENSE_RUNS_EACH; i++) {
         snprintf(name, sizeof name, "b%u", i);
         ck_assert_int_gt(town_reduce(net, 0, &plan), 0);
     }
     plan.name = "c";
+    ck_assert_int_eq(town_reduce(net, 0, &plan), -ENOBUFS);
+    plan.job = 8; /* that job alone has no more */
+    plan.name = name;
+    for (unsigned i = DENSE_RUNS_EACH; i < DENSE_RUNS; i++) {
+        snprintf(name, sizeof name, "b%u", i);
+        ck_assert_int_gt(town_reduce(net, 0, &plan), 0);
+    }
+    plan.job = 9;
     ck_assert_int_eq(town_reduce(net, 0, &plan), -ENOBUFS);
     net->server[1]->down[5] = true;
     ck_assert_int_eq(town_reduce(net, 1, &plan), -ENETUNREACH);

@@ -196,6 +196,38 @@ START_TEST(announcements_that_do_not_fit)
 }
 END_TEST
 
+/* One job has half of what there is, and another one the rest. */
+START_TEST(jobs)
+{
+    setup();
+    announce.job = 5;
+    for (announce.run.number = 1; announce.run.number <= DENSE_RUNS_EACH; announce.run.number++) {
+        ck_assert_int_eq(vertex_begin(d, &announce, NULL), 0);
+    }
+    ck_assert_int_eq(vertex_begin(d, &announce, NULL), -ENOBUFS);
+    announce.job = 6;
+    ck_assert_int_eq(vertex_begin(d, &announce, NULL), 0);
+    town_close(net);
+    setup(); /* wide windows of the longest blocks, and as many for children; nothing of them is touched */
+    announce.spec.flags = CW_REDUCE_FIXED;
+    announce.spec.elements = UINT64_C(1) << 30;
+    announce.each = BLOCKS_BYTES_MOST / sizeof(uint64_t);
+    announce.window = COLUMN_WINDOW_MOST;
+    announce.ahead = COLUMN_AHEAD_MOST;
+    announce.job = 5;
+    while (vertex_begin(d, &announce, NULL) == 0) {
+        announce.run.number++;
+    }
+    ck_assert_uint_gt(announce.run.number, 2);
+    ck_assert_uint_le(announce.run.number, DENSE_RUNS_EACH); /* it was the memory */
+    ck_assert_uint_le(d->memory, DENSE_MEMORY_EACH);
+    announce.job = 6;
+    ck_assert_int_eq(vertex_begin(d, &announce, NULL), 0);
+    ck_assert_uint_gt(d->memory, DENSE_MEMORY_EACH);
+    town_close(net);
+}
+END_TEST
+
 /* A member is told with its ticket; one that is not known has given up, or belongs to an earlier life. */
 START_TEST(tickets)
 {
@@ -264,6 +296,7 @@ static const struct suite_test tests[] = {SUITE_TEST(broadcasts_have_no_blocks),
                                           SUITE_TEST(deals_that_do_not_fit),
                                           SUITE_TEST(attempts),
                                           SUITE_TEST(announcements_that_do_not_fit),
+                                          SUITE_TEST(jobs),
                                           SUITE_TEST(tickets),
                                           SUITE_TEST(fixed_order)};
 SUITE_MAIN("vertex", tests)

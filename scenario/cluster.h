@@ -72,6 +72,7 @@ struct world_config {
      */
     bool corrupt_passes;
     uint32_t relay_ppm; /* share of the servers that have a relay (docs/relay.md), drawn at each start: 0 */
+    bool settled;       /* world_start_all() starts with all servers at rest, as they are long after a start: false */
     bool checks_off;    /* to measure what the checks cost; a run without them shows nothing */
     /* The command that repeats this run, printed with a violation; borrowed. NULL: the seed alone is printed. */
     const char *replay;

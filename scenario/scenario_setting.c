@@ -56,6 +56,17 @@ static int read_value(struct scenario_reader *r)
     return lines_named(&r->w, scenario_values, r->s);
 }
 
+/* "settled": nobody boots, the cluster begins at rest. */
+static int read_boot(struct scenario_reader *r)
+{
+    r->s->config.settled = lines_skip(&r->w, "settled");
+    if (r->s->config.settled) {
+        r->s->boot = CW_NS(0);
+        return 0;
+    }
+    return read_value(r);
+}
+
 static int read_timer(struct scenario_reader *r)
 {
     r->timers_line = r->w.line;
@@ -272,7 +283,7 @@ const struct scenario_line scenario_settings[] = {
     {"clocks", read_clocks},
     {"carrier", read_carrier},
     {"corrupted", read_corrupted},
-    {"boot", read_value},
+    {"boot", read_boot},
     {"capture", read_capture},
     {"service", read_service},
     {"option", read_option},

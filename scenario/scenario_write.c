@@ -50,10 +50,13 @@ static void write_config(const struct scenario *s, FILE *out)
     char text[QUANTITY_TEXT];
     scenario_init(&usual);
     usual.config.seed = ~c->seed;
-    usual.boot.ns = ~s->boot.ns;
+    usual.boot.ns = c->settled ? s->boot.ns : ~s->boot.ns;
     quantity_dims_format(c->dims, text);
     fprintf(out, "torus %s\n", text);
     write_settings("", scenario_values, s, &usual, out);
+    if (c->settled) {
+        fputs("boot settled\n", out);
+    }
     if (c->wire.ring != usual.config.wire.ring) {
         fprintf(out, "ring %u\n", c->wire.ring);
     }

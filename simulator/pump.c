@@ -224,17 +224,22 @@ static void arm(struct world *w, cw_server s, struct sim_server *h)
     }
 }
 
-void pump_look(struct world *w, cw_server s)
+void pump_note(struct world *w, cw_server s)
 {
-    struct sim_server *h = &w->server[s];
-    struct linkstate *ls = h->linkstate;
-    uint64_t changes = w->oracle.changes;
+    const struct sim_server *h = &w->server[s];
+    const struct linkstate *ls = h->linkstate;
     oracle_runs(&w->oracle, s, ls_incarnation(ls));
     /* A server that leaves delivers no key any more and is in no other server's O; packets still pass through it. */
     oracle_active(&w->oracle, s, ls_active(ls) && !h->leaving);
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         oracle_claims(&w->oracle, s, link, ls_link_peer(ls, link));
     }
+}
+
+void pump_look(struct world *w, cw_server s)
+{
+    uint64_t changes = w->oracle.changes;
+    pump_note(w, s);
     if (w->check != NULL) {
         check_view(w->check, s, w->oracle.changes != changes);
     }

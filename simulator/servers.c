@@ -101,13 +101,9 @@ static void power(struct world *w, cw_server s, bool on)
     }
 }
 
-int world_start(struct world *w, cw_server s)
+int servers_open(struct world *w, cw_server s)
 {
-    CHECK(s < w->servers);
     struct sim_server *h = &w->server[s];
-    if (h->state != WORLD_DEAD) {
-        return -EALREADY;
-    }
     /* Above what it wrote down, and above the time of its boot by its own clock (semantics 4.6). */
     uint64_t boot = (uint64_t)(w->now.ns / 1000) + 1;
     struct node_config config = w->config.node;
@@ -142,22 +138,22 @@ int world_start(struct world *w, cw_server s)
     h->notes = 0;
     w->running++;
     w->totals.starts++;
-    cw_time local = pump_local(w, h);
-    rc = add_services(w, h->node, local);
+    return 0;
+}
+
+int servers_equip(struct world *w, cw_server s)
+{
+    struct sim_server *h = &w->server[s];
+    int rc = add_services(w, h->node, pump_local(w, h));
     rc = rc < 0 ? rc : relays_start(w, s);
     if (rc < 0) {
         world_kill(w, s, false);
-        return rc;
     }
-    power(w, s, true);
-    h->light = CW_LINKS_NONE;
-    cw_links links = CW_LINKS_NONE;
-    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        if ((w->links & cw_links_of(link)) && cables_light(w, s, link)) {
-            h->light |= cw_links_of(link);
-            links |= node_carrier(h->node, link, true, local);
-        }
-    }
+    return rc;
+}
+
+void servers_go(struct world *w, cw_server s, cw_links links)
+{
     announce(w, s);
     if (w->check != NULL) {
         check_server(w->check, s);
@@ -166,6 +162,30 @@ int world_start(struct world *w, cw_server s)
     if (w->started != NULL) {
         w->started(w, s, w->started_context);
     }
+}
+
+int world_start(struct world *w, cw_server s)
+{
+    CHECK(s < w->servers);
+    struct sim_server *h = &w->server[s];
+    if (h->state != WORLD_DEAD) {
+        return -EALREADY;
+    }
+    int rc = servers_open(w, s);
+    rc = rc < 0 ? rc : servers_equip(w, s);
+    if (rc < 0) {
+        return rc;
+    }
+    power(w, s, true);
+    h->light = CW_LINKS_NONE;
+    cw_links links = CW_LINKS_NONE;
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        if ((w->links & cw_links_of(link)) && cables_light(w, s, link)) {
+            h->light |= cw_links_of(link);
+            links |= node_carrier(h->node, link, true, pump_local(w, h));
+        }
+    }
+    servers_go(w, s, links);
     return 0;
 }
 
@@ -176,6 +196,13 @@ static void start_one(struct world *w, void *arg)
 
 void world_start_all(struct world *w, cw_span spread)
 {
+    if (w->config.settled && w->totals.starts == 0) {
+        int rc = settled_start(w);
+        if (rc < 0) {
+            check_violated(w, 0, 0, NULL, "a server did not start: error %d", -rc);
+        }
+        return;
+    }
     for (cw_server s = 0; s < w->servers; s++) {
         if (w->server[s].state != WORLD_DEAD) {
             continue;

@@ -106,6 +106,8 @@ uint32_t pump_data_packets(const struct cw_packet *frame);
 void pump_lose(struct world *w, struct cw_packet *frame, enum world_loss cause);
 /* Tells the oracle and the checks what the link state of s has changed. */
 void pump_look(struct world *w, cw_server s);
+/* The first half of it: the oracle is told what s, which runs, says of itself. */
+void pump_note(struct world *w, cw_server s);
 
 /* Takes a frame, and gives it to the wire; if its card has no room, it waits there. */
 void pump_give(struct world *w, cw_server s, cw_link link, struct cw_packet *frame);
@@ -148,7 +150,17 @@ cw_links relays_publish(struct world *w, cw_server s);
 /* The lease of h, which runs or is paused, by its own clock; 0: it has none. */
 cw_time relays_lease(const struct sim_server *h);
 
-/* ---- servers.c, cables.c ----------------------------------------------------------------------------------------- */
+/* ---- servers.c, settled.c, cables.c ------------------------------------------------------------------------------ */
+
+/*
+ * The three steps of a start: the node of s, which is dead; its services and its relay, after which it is dead again if
+ * that failed; and all that follows, with the links that have something to send.
+ */
+CW_MUST_CHECK int servers_open(struct world *w, cw_server s);
+CW_MUST_CHECK int servers_equip(struct world *w, cw_server s);
+void servers_go(struct world *w, cw_server s, cw_links links);
+/* Starts all servers, of which none ever ran, as they are at rest. 0, or the error of the first that did not start. */
+CW_MUST_CHECK int settled_start(struct world *w);
 
 /* Frames that wait in the card of s are lost. */
 void servers_empty_card(struct world *w, cw_server s, enum world_loss cause);

@@ -224,6 +224,13 @@ bool node_visit(struct node *n, const char *service, unsigned version,
                 cw_links *links);
 
 /*
+ * For simulators (linkstate.h, "begun at rest"): makes a node that was opened, and to which nothing has happened, what
+ * it is at rest in a torus that is whole. Services are added behind it, and find the view as it is.
+ */
+void node_start_settled(struct node *n, const struct record *records, const struct ls_settled_link links[CW_LINK_COUNT],
+                        cw_time now);
+
+/*
  * Orderly end: others take over this server's keys from now on. node_left(): they have, and node_close() loses nothing.
  */
 void node_leave(struct node *n, cw_time now);

@@ -248,6 +248,15 @@ cw_links node_rx(struct node *n, cw_link in, struct cw_packet *frame, cw_time no
     return node_leave_entry(n);
 }
 
+void node_start_settled(struct node *n, const struct record *records, const struct ls_settled_link links[CW_LINK_COUNT],
+                        cw_time now)
+{
+    CHECK(n->services == 0);
+    node_enter(n, now);
+    ls_start_settled(n->ls, records, links, now);
+    node_sync(n);
+}
+
 cw_links node_carrier(struct node *n, cw_link link, bool up, cw_time now)
 {
     CHECK(link < CW_LINK_COUNT);

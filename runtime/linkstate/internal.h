@@ -4,6 +4,7 @@
  * inside:
  *
  *   linkstate.c  opening, closing, questions
+ *   settled.c    opened as it is at rest
  *   rx.c         what comes in: frames, hellos, goodbyes, stream items
  *   tx.c         what goes out: hellos, goodbyes, stream items
  *   tick.c       time: the lease, silence, when to wake

@@ -66,6 +66,31 @@ CW_MUST_CHECK int ls_open(struct linkstate **out, const struct ls_config *config
 void ls_close(struct linkstate *ls);
 size_t ls_bytes(const struct linkstate *ls); /* memory it holds */
 
+/* ---- Begun at rest ----------------------------------------------------------------------------------------------- */
+
+/*
+ * For simulators: servers that were opened, and to which nothing has happened yet, made what they are at rest when
+ * every server of the torus runs and every cable works. Three steps, each for all servers before the next:
+ *
+ *     ls_open()
+ *     ls_settled_record()  what it will say of itself
+ *     ls_start_settled()   it knows what all say, and its links are up
+ *
+ * What a cold start leads to is the same but for the numbers of the records' versions, and when hellos leave.
+ */
+
+/* The record of this server then; incarnation: of its neighbours, by link. */
+struct record ls_settled_record(const struct linkstate *ls, const uint64_t incarnation[CW_LINK_COUNT]);
+
+/* What a server knows of a neighbour then. */
+struct ls_settled_link {
+    uint32_t session; /* ls_link_session() of the neighbour, for this cable */
+    cw_time clock;    /* what its clock shows now */
+};
+/* Borrows records, of each server by its number, for the call. Links that the torus does not have are not looked at. */
+void ls_start_settled(struct linkstate *ls, const struct record *records,
+                      const struct ls_settled_link links[CW_LINK_COUNT], cw_time now);
+
 /* ---- What happens to it ------------------------------------------------------------------------------------------ */
 
 void ls_carrier(struct linkstate *ls, cw_link link, bool up, cw_time now);

@@ -38,6 +38,8 @@ void command_common(struct command_common *common, struct option *option, cw_dim
          false},
         {"relays", OPTION_PPM, &common->relay_ppm, NULL,
          "share of the servers whose transit is passed on by the kernel, drawn by the seed", false},
+        {"settled", OPTION_FLAG, &common->settled, NULL,
+         "begin with all servers at rest, as they are long after a start: at once, however many", false},
         {"json", OPTION_FLAG, &common->json, NULL, "print JSON: one object a line", false},
         {"quiet", OPTION_FLAG, &common->quiet, NULL, "show no progress line on the terminal", false},
     };
@@ -87,6 +89,7 @@ int command_config(const struct program_command *c, const struct command_common 
     }
     out->node.mtu = (uint16_t)common->mtu;
     out->relay_ppm = common->relay_ppm;
+    out->settled = common->settled;
     if (strcmp(common->timers, "fast") == 0) {
         out->node.timers = ls_timers_fast();
     } else if (strcmp(common->timers, "default") == 0) {

@@ -25,10 +25,11 @@ struct command_common {
     uint32_t mtu;
     uint32_t relay_ppm; /* share of the servers that have a relay */
     const char *timers;
+    bool settled; /* the world begins at rest */
     bool json, quiet;
     char replay[512]; /* the command line, as it can be typed again */
 };
-enum { COMMAND_OPTIONS_MAX = 24, COMMAND_COMMON = 8 };
+enum { COMMAND_OPTIONS_MAX = 24, COMMAND_COMMON = 9 };
 
 /* Fills *common with the defaults, and option[0..COMMAND_COMMON) with the options that set its members. */
 void command_common(struct command_common *common, struct option *option, cw_dims dims, const char *timers);

@@ -44,6 +44,10 @@ START_TEST(every_setting_is_read)
     timers = ls_timers_default();
     ck_assert(s.config.carrier.ns < 0 && !s.config.corrupt_passes);
     ck_assert_mem_eq(&s.config.node.timers, &timers, sizeof timers);
+    ck_assert_int_eq(reads(&s, "boot settled\nend 1s"), 0);
+    ck_assert(s.config.settled && s.boot.ns == 0);
+    ck_assert_int_eq(reads(&s, "boot settled\nboot 2ms\nend 1s"), 0);
+    ck_assert(!s.config.settled && s.boot.ns == 2000000);
 }
 END_TEST
 
@@ -100,6 +104,7 @@ START_TEST(what_cannot_be_is_refused)
         {"corrupted maybe", "found 'maybe', expected drop"},
         {"capture 3,0,0", "expected a server x,y,z inside 3x3x3"},
         {"capture 0,0,0 +w", "found '+w', expected a link"},
+        {"boot setled", "found 'setled', expected a time"},
         {"boot 5ms 6ms", "found '6ms', expected the end of the line"},
     };
     struct scenario s;

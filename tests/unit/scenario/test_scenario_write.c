@@ -108,6 +108,17 @@ START_TEST(a_person_s_file_is_written_and_reads_as_the_same)
 }
 END_TEST
 
+START_TEST(a_settled_start_is_written_and_reads_as_the_same)
+{
+    struct scenario s, again;
+    scenario_init(&s);
+    s.config.settled = true;
+    s.boot = CW_NS(0);
+    round_trip(&s, &again);
+    ck_assert(again.config.settled);
+}
+END_TEST
+
 START_TEST(what_is_drawn_is_written_and_reads_as_the_same)
 {
     for (uint64_t seed = 1; seed <= 300; seed++) {
@@ -143,6 +154,7 @@ END_TEST
 
 static const struct suite_test tests[] = {
     SUITE_TEST(a_person_s_file_is_written_and_reads_as_the_same),
+    SUITE_TEST(a_settled_start_is_written_and_reads_as_the_same),
     SUITE_TEST(what_is_drawn_is_written_and_reads_as_the_same),
     SUITE_TEST(a_full_disk_is_an_error),
 };

@@ -6,11 +6,11 @@
 
 #include <stdlib.h>
 
-static const cw_dims shapes[] = {{3, 3, 3}, {2, 3, 5}, {4, 4, 4}, {5, 4, 3}, {1, 2, 4}, {6, 6, 6}, {8, 8, 8}};
+static const cw_dims shapes[] = {{3, 3, 3}, {1, 2, 4}, {2, 3, 4}, {4, 4, 4}, {5, 4, 3}, {6, 6, 6}, {8, 8, 8}};
 /* All of them take a minute; the first ones have every kind: even, odd, a dimension of two, of one. */
 static unsigned shape_count(void)
 {
-    return getenv("CUBEWAY_SOAK") != NULL ? sizeof shapes / sizeof *shapes : 5;
+    return getenv("CUBEWAY_SOAK") != NULL ? sizeof shapes / sizeof *shapes : 3;
 }
 
 static struct world *settled(cw_dims dims, uint64_t seed)

@@ -26,6 +26,15 @@ bool store_lead_sees(const struct store_lead *lead, unsigned member)
            cw_reachable(lead->store->svc, cw_server_coord(lead->store->svc, shard->config.member[member]));
 }
 
+bool store_lead_is_full(const struct store_lead *lead)
+{
+    unsigned full = STORE_MUTANT(FULL_FOR_EVER) ? lead->full : 0;
+    for (unsigned m = 0; m < lead->shard->config.count; m++) {
+        full |= store_lead_sees(lead, m) ? lead->full & 1u << m : 0;
+    }
+    return full != 0 || store_is_full(lead->store);
+}
+
 static void enter(struct store_lead *lead, enum store_phase phase)
 {
     lead->phase = phase;

@@ -70,7 +70,7 @@ struct store_lead {
     unsigned voters;       /* those of `promised` whose states make the shard's */
     unsigned compared;     /* of the voters */
     unsigned lagging;      /* members that are not waited for: they have missed something */
-    unsigned full;         /* members without memory for more */
+    unsigned full;         /* members that had no room for more when they were heard of last */
     uint64_t promises_min; /* the lowest n that was told with a promise */
     uint64_t promises_max; /* the highest n that was told with a promise */
     struct store_sum root[STORE_COPIES_MOST];  /* as told with the promise */
@@ -124,6 +124,11 @@ static inline unsigned store_lead_majority(const struct store_lead *lead)
 }
 /* Another member, in view, and in the life that the class was made with? */
 bool store_lead_sees(const struct store_lead *lead, unsigned member);
+/*
+ * Is there no room for what grows: at this server, or at a member that can be asked? One that is lost, or not in view,
+ * takes nothing anyway, and whoever comes in its place has room of its own.
+ */
+bool store_lead_is_full(const struct store_lead *lead);
 /* The set of all members. */
 static inline unsigned store_lead_all(const struct store_lead *lead)
 {

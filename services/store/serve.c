@@ -161,6 +161,15 @@ void store_serve_confirm(struct store_lead *lead, struct store_serving *o)
     begin_round(lead);
 }
 
+void store_serve_no_space(struct store_lead *lead, struct store_serving *o)
+{
+    if (o->confirmed) {
+        store_serve_deny(o, CW_STORE_NO_SPACE, lead->settled);
+    } else {
+        store_serve_confirm(lead, o);
+    }
+}
+
 void store_serve_resend(struct store_lead *lead)
 {
     store_note(lead->store, STORE_COUNT_RESENT);
@@ -203,10 +212,9 @@ void store_serve_wait(struct store_lead *lead, struct store_write *w, struct sto
     list_push_back(&w->waiting, &o->node);
 }
 
-/* What grows needs memory at this server and at all members that can be asked. */
 static bool has_space(const struct store_lead *lead, const struct store_serving *o)
 {
-    return o->order.op != CW_STORE_PUT || (lead->full == 0 && !store_is_full(lead->store));
+    return o->order.op != CW_STORE_PUT || !store_lead_is_full(lead);
 }
 
 /* ---- Lists ------------------------------------------------------------------------------------------------------- */
@@ -402,7 +410,7 @@ static void write_it(struct store_lead *lead, struct store_serving *o, const str
                      struct store_verdict *v)
 {
     if (v->kind == STORE_VERDICT_WRITE && !has_space(lead, o)) {
-        store_serve_deny(o, CW_STORE_NO_SPACE, lead->settled);
+        store_serve_no_space(lead, o);
         return;
     }
     bool allowed = v->kind != STORE_VERDICT_WRITE || store_quota_allows(lead->store, have, &o->order);

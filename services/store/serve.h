@@ -44,6 +44,8 @@ void store_serve_deny(struct store_serving *o, cw_store_status status, uint64_t 
 /* It goes on when that write is over; or when a majority has confirmed the leader. */
 void store_serve_wait(struct store_lead *lead, struct store_write *w, struct store_serving *o);
 void store_serve_confirm(struct store_lead *lead, struct store_serving *o);
+/* There seems to be no room for it: refused when the members, who say so with each answer, were asked since it came. */
+void store_serve_no_space(struct store_lead *lead, struct store_serving *o);
 /* Goes on with one, in an open shard. */
 void store_serve_go(struct store_lead *lead, struct store_serving *o);
 /* A write of the register is done: whoever waits for a change of the name goes on. */

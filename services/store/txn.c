@@ -146,7 +146,7 @@ static bool has_space(const struct store_lead *lead, const struct store_bundle *
         grows = grows || (i >= b->guards && b->step[i - b->guards].op == CW_STORE_PUT) ||
                 (!store_bundle_only_gets(b, i) && find(lead, name) == NULL);
     }
-    return !grows || (lead->full == 0 && !store_is_full(lead->store));
+    return !grows || !store_lead_is_full(lead);
 }
 
 /* Its gets would fit the answer. False: it was answered. */
@@ -212,7 +212,7 @@ static void write_it(struct store_lead *lead, struct store_serving *o, const str
         return;
     }
     if (!has_space(lead, b)) {
-        store_serve_deny(o, CW_STORE_NO_SPACE, lead->settled);
+        store_serve_no_space(lead, o);
         return;
     }
     if (!store_quota_allows_all(lead->store, own(lead), b)) {

@@ -43,6 +43,7 @@ enum store_mutant {
     STORE_MUTANT_TXN_UNCLAIMED = 53,   /* rule 39: others write names of a transaction before it is over */
     STORE_MUTANT_TXN_RESUMED_EARLY = 55, /* rule 40: a new leader goes on with one whose names are of other ballots */
     STORE_MUTANT_TXN_UNTOUCHED = 54,     /* rule 40: a transaction begins on names that an earlier leader wrote */
+    STORE_MUTANT_FULL_FOR_EVER = 56,     /* a member that was full when it was lost has no room still */
 };
 
 #ifdef CW_MUTANTS

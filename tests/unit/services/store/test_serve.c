@@ -84,6 +84,42 @@ START_TEST(what_grows_is_refused_when_a_member_is_full)
 }
 END_TEST
 
+/* Nobody asks the members anything but those who are refused. */
+START_TEST(a_member_that_has_room_again_is_found_out)
+{
+    struct fake_net *net = store_town_open(3);
+    cw_server member[STORE_COPIES_MOST];
+    store_town_must(net, 0, "put {a} one", CW_STORE_OK);
+    store_town_members(net, "{a}", member);
+    store_town_of(net, member[2])->limits.bytes_max = 1;
+    store_town_must(net, 0, "put {a} two", CW_STORE_OK);
+    store_town_must(net, 0, "put {a} three", CW_STORE_NO_SPACE);
+    store_town_must(net, 0, "txn put {a}b 1", CW_STORE_NO_SPACE);
+    store_town_of(net, member[2])->limits.bytes_max = 1000000;
+    store_town_ask(net, 0, "put {a} four"); /* another's answer may be there first */
+    store_town_must(net, 0, "put {a} five", CW_STORE_OK);
+    store_town_must(net, 0, "txn put {a}b 1", CW_STORE_OK);
+    store_town_close(net);
+}
+END_TEST
+
+START_TEST(a_full_member_that_is_gone_refuses_nothing)
+{
+    struct fake_net *net = store_town_open(3);
+    cw_server member[STORE_COPIES_MOST];
+    store_town_must(net, 0, "put {a} one", CW_STORE_OK);
+    store_town_members(net, "{a}", member);
+    store_town_of(net, member[2])->limits.bytes_max = 1;
+    store_town_must(net, 0, "put {a} two", CW_STORE_OK);
+    cw_server asker = member[1];
+    store_town_must(net, asker, "put {a} three", CW_STORE_NO_SPACE);
+    fake_net_down(net, member[2]);
+    store_town_must(net, asker, "put {a} three", CW_STORE_OK);
+    store_town_must(net, asker, "txn put {a} four", CW_STORE_OK);
+    store_town_close(net);
+}
+END_TEST
+
 /* Another name of the shard of "a". */
 static void sibling(const struct fake_net *net, char *out, size_t size)
 {
@@ -141,6 +177,8 @@ static const struct suite_test tests[] = {
     SUITE_TEST(a_deposed_leader_serves_nothing_old),
     SUITE_TEST(a_get_waits_for_the_write_under_way),
     SUITE_TEST(what_grows_is_refused_when_a_member_is_full),
+    SUITE_TEST(a_member_that_has_room_again_is_found_out),
+    SUITE_TEST(a_full_member_that_is_gone_refuses_nothing),
     SUITE_TEST(an_n_that_the_leader_alone_has_is_not_told),
 };
 SUITE_MAIN("store serve", tests)

@@ -66,11 +66,14 @@ static void tell(struct store_lead *lead, struct store_serving *o, const struct 
     const unsigned first = store_bundle_first(b);
     const uint64_t base = v->version - (first < b->steps ? first : 0);
     const size_t size = done ? store_bundle_tell(own(lead), b, base, told_again, NULL) : 0;
+    const bool stale = v->kind == STORE_VERDICT_STALE;
+    const struct store_register *have = stale && first < b->steps ? find(lead, &b->step[first].name) : NULL;
     struct store_answer answer = {
-        .state = v->kind == STORE_VERDICT_STALE ? STORE_ANSWER_STALE : STORE_ANSWER_DONE,
+        .state = stale ? STORE_ANSWER_STALE : STORE_ANSWER_DONE,
         .status = v->status,
         .server = CW_SERVER_NONE,
-        .n = lead->settled,
+        .n =
+            have != NULL && have->tag.n > lead->settled ? have->tag.n : lead->settled, /* no write of it is under way */
         .version = v->version,
         .flags = v->status == CW_STORE_CONFLICT ? v->which : 0,
         .length = (uint32_t)size,

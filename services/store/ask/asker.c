@@ -51,6 +51,12 @@ static bool is_read(const struct question *q)
     return store_order_reads(&q->ask.order);
 }
 
+/* Could what was asked under this number be done? Not while no n of the shard is known here: store rule 23. */
+static bool is_begun(const struct question *q)
+{
+    return !is_read(q) && (q->ask.order.since != 0 || STORE_MUTANT(SINCE_UNKNOWN));
+}
+
 static bool is_watch(const struct question *q)
 {
     return q->ask.order.op == STORE_OP_WATCH;
@@ -231,6 +237,7 @@ static void answered(struct question *q, const struct store_answer *a, cw_server
         return;
     case STORE_ANSWER_STALE:
         number_anew(q);
+        q->ask.order.since += q->ask.order.since == 0; /* the shard's first n, which nothing was forgotten before */
         q->named = from;
         pause(q, CW_NS(0));
         return;
@@ -292,7 +299,7 @@ static void ended(struct question *q, int status, const uint8_t *bytes, size_t s
         finish_with(q, CW_STORE_DENIED);
         return;
     }
-    q->doubt = q->doubt || !is_read(q);
+    q->doubt = q->doubt || is_begun(q);
     q->named = CW_SERVER_NONE;
     q->moves = 0;
     q->strange = 0;
@@ -560,7 +567,7 @@ void store_asker_close(struct store *s)
     struct list_node *node;
     while ((node = list_first(&s->questions)) != NULL) {
         struct question *q = container_of(node, struct question, node);
-        q->doubt = q->doubt || (!is_read(q) && q->sent);
+        q->doubt = q->doubt || (is_begun(q) && q->sent);
         finish_with(q, CW_STORE_NO_ANSWER);
     }
 }

@@ -44,6 +44,9 @@ enum store_mutant {
     STORE_MUTANT_TXN_RESUMED_EARLY = 55, /* rule 40: a new leader goes on with one whose names are of other ballots */
     STORE_MUTANT_TXN_UNTOUCHED = 54,     /* rule 40: a transaction begins on names that an earlier leader wrote */
     STORE_MUTANT_FULL_FOR_EVER = 56,     /* a member that was full when it was lost has no room still */
+    STORE_MUTANT_WRITES_LONG = 57,       /* what is long and one member has missed is written again at all of them */
+    STORE_MUTANT_SINCE_UNKNOWN = 59,     /* rule 23: a write is begun, though its asker has heard of no n */
+    STORE_MUTANT_HELD_UP = 58,           /* a leader whose own disk hangs keeps the shard */
 };
 
 #ifdef CW_MUTANTS

@@ -6,7 +6,8 @@
  * when the operation was first sent, so that no leader does it under a lower one, and `again` is set on every attempt
  * but the first. A register remembers the last six operations; when it may have forgotten this one, the verdict is
  * STALE for a first attempt, which starts over with another number, and UNKNOWN for a later one (store rules 23 and
- * 24).
+ * 24). An asker that has heard of no n says 0: no leader ever does that, so it is STALE at every attempt, and its
+ * asker is never in doubt.
  */
 #ifndef SERVICES_STORE_HELD_VERDICT_H
 #define SERVICES_STORE_HELD_VERDICT_H

@@ -108,11 +108,36 @@ END_TEST
 START_TEST(silence_is_told_as_what_it_is)
 {
     struct fake_net *net = store_town_open(3);
+    store_town_must(net, 0, "put a one", CW_STORE_OK);
     for (cw_server s = 0; s < STORE_TOWN; s++) {
         store_town_hush(s, true);
     }
-    store_town_must(net, 0, "put a one wait_ms=500", CW_STORE_UNKNOWN);
+    store_town_must(net, 0, "put a two wait_ms=500", CW_STORE_UNKNOWN);
+    store_town_must(net, 1, "put a two wait_ms=500",
+                    CW_STORE_NO_ANSWER); /* what its asker has heard no n of is not begun */
     store_town_must(net, 0, "get a wait_ms=500", CW_STORE_NO_ANSWER);
+    store_town_close(net);
+}
+END_TEST
+
+/* Who has just started knows neither the leader nor how far the shard is, and its name was written often. */
+START_TEST(a_new_asker_is_told_what_was_done)
+{
+    struct fake_net *net = store_town_open(3);
+    cw_server member[STORE_COPIES_MOST];
+    for (unsigned i = 0; i < 8; i++) {
+        store_town_must(net, 0, "put {a} one", CW_STORE_OK);
+    }
+    store_town_members(net, "{a}", member);
+    for (cw_server s = 1; s < STORE_TOWN; s++) {
+        store_town_must(net, s, s % 2 == 0 ? "put {a} two" : "txn put {a} three", CW_STORE_OK);
+    }
+    for (unsigned m = 0; m < 3; m++) { /* whoever is asked first, two of them do not lead */
+        fake_net_down(net, m == 0 ? 8 : 7);
+        fake_net_up(net, m == 0 ? 8 : 7);
+        fake_net_run(net, CW_MS(100));
+        store_town_must(net, m == 0 ? 8 : 7, "txn put {a} four", CW_STORE_OK);
+    }
     store_town_close(net);
 }
 END_TEST
@@ -123,5 +148,6 @@ static const struct suite_test tests[] = {
     SUITE_TEST(a_write_is_done_once_however_often_it_is_sent),
     SUITE_TEST(without_members_nothing_is_done),
     SUITE_TEST(silence_is_told_as_what_it_is),
+    SUITE_TEST(a_new_asker_is_told_what_was_done),
 };
 SUITE_MAIN("store asker", tests)

@@ -104,7 +104,7 @@ START_TEST(guards)
 {
     struct store_table t;
     struct store_bundle b = example();
-    struct store_order o = {.op = STORE_OP_TXN, .name = tag, .asker = 1, .number = 1};
+    struct store_order o = {.op = STORE_OP_TXN, .name = tag, .asker = 1, .number = 1, .since = 1};
     store_table_open(&t, 1);
     struct store_verdict v = store_bundle_verdict(&t, &o, &b);
     ck_assert(v.kind == STORE_VERDICT_SAY && v.status == CW_STORE_CONFLICT && v.which == 0 && v.version == 0);

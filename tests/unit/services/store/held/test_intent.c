@@ -32,7 +32,7 @@ static struct store_bundle example(void)
 
 static struct store_order order(uint64_t number)
 {
-    return (struct store_order){.op = STORE_OP_TXN, .name = tag, .asker = 1, .number = number};
+    return (struct store_order){.op = STORE_OP_TXN, .name = tag, .asker = 1, .number = number, .since = 1};
 }
 
 static struct store_tag next(unsigned count)
@@ -44,7 +44,7 @@ static struct store_tag next(unsigned count)
 /* Somebody writes the name. */
 static void put(const char *name)
 {
-    struct store_order o = {.op = CW_STORE_PUT, .name = named(name), .asker = 2, .number = n};
+    struct store_order o = {.op = CW_STORE_PUT, .name = named(name), .asker = 2, .number = n, .since = 1};
     struct store_verdict v = {.kind = STORE_VERDICT_WRITE};
     struct store_register *r = store_verdict_write(store_table_find(&t, &o.name), &o, next(1), &v);
     ck_assert_int_eq(store_table_put(&t, r), 0);

@@ -10,7 +10,8 @@ static uint64_t n;
 
 static struct store_order order(cw_store_op op, const char *value)
 {
-    struct store_order o = {.op = op, .name = {STORE_JOB, (const uint8_t *)"x", 1}, .asker = 1, .number = 1};
+    struct store_order o = {
+        .op = op, .name = {STORE_JOB, (const uint8_t *)"x", 1}, .asker = 1, .number = 1, .since = 1};
     o.value = (const uint8_t *)value;
     o.value_length = strlen(value);
     return o;
@@ -33,7 +34,7 @@ static struct store_tag next(void)
 static struct store_register *done(struct store_register *have, struct store_order o, uint64_t number)
 {
     o.number = number;
-    o.since = n;
+    o.since = n > 0 ? n : 1;
     struct store_verdict v = store_verdict_of(have, &o);
     ck_assert_int_eq(v.kind, STORE_VERDICT_WRITE);
     struct store_register *r = store_verdict_write(have, &o, next(), &v);

@@ -296,7 +296,7 @@ void store_change_decided(struct store_lead *lead, const struct store_config *ne
     if (shard->role != STORE_ROLE_MEMBER || store_lead_begin(s, shard) < 0) {
         struct list none;
         list_init(&none);
-        store_serve_end(s, shard, &none, &orders, false);
+        store_serve_end(s, shard, &none, &orders, STORE_END_DEPOSED);
         return;
     }
     if (shard->lead->phase != STORE_PHASE_OPEN) {

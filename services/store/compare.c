@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+enum { CRAMPED_MS = 5000 }; /* a member without room for long values is given none for so long */
+
 static struct store_table *own(struct store_lead *lead)
 {
     return &lead->shard->acceptor.table;
@@ -77,8 +79,13 @@ void store_compare_begin(struct store_lead *lead, unsigned member, int how)
     struct store_comparison *c = &lead->comparison;
     const uint32_t serial = ++lead->store->comparisons; /* registers of former leaderships have seen others */
     const uint64_t question = c->question;
-    *c = (struct store_comparison){
-        .runs = true, .how = how, .member = member, .serial = serial, .question = question, .stage = COMPARE_BUCKETS};
+    *c = (struct store_comparison){.runs = true,
+                                   .how = how,
+                                   .member = member,
+                                   .serial = serial,
+                                   .question = question,
+                                   .stage = COMPARE_BUCKETS,
+                                   .refused = SIZE_MAX};
     ask_next(lead);
 }
 
@@ -114,7 +121,11 @@ static void end(struct store_lead *lead)
         store_change_compared(lead, given);
         return;
     }
-    lead->compared |= c->how == STORE_COMPARE_LATE ? 0 : 1u << c->member;
+    if (c->how == STORE_COMPARE_TAKEOVER) {
+        lead->compared |= 1u << c->member;
+    } else if (c->refused != SIZE_MAX) {
+        lead->cramped[c->member] = cw_time_add(cw_now(lead->store->svc), CW_MS(CRAMPED_MS));
+    }
     store_lead_go_on(lead);
 }
 
@@ -144,7 +155,13 @@ static void list_next_bucket(struct store_lead *lead, unsigned bucket)
 
 /* ---- What differs ------------------------------------------------------------------------------------------------ */
 
-/* The leader has this, and the member has something older, or nothing. */
+/* Its value has a place of its own on a disk, where there may be none left. */
+static bool is_long(const struct store_register *r)
+{
+    return 1 + store_register_size(r) > JOURNAL_INLINE_MAX && !STORE_MUTANT(WRITES_LONG);
+}
+
+/* The leader has this, and the member has something else, or nothing. */
 static void differs(struct store_lead *lead, struct store_register *r)
 {
     if (lead->comparison.how == STORE_COMPARE_TAKEOVER) {
@@ -164,52 +181,60 @@ static void bury(struct store_lead *lead, const struct store_name *name)
     }
 }
 
-static void want(struct store_comparison *c, const struct store_name *name)
+/* False: there is no memory for it. */
+static bool want(struct store_comparison *c, const struct store_name *name)
 {
     struct store_register *r = store_register_new(name, 0);
     if (r != NULL) {
         r->next = c->wanted;
         c->wanted = r;
     }
+    return r != NULL;
 }
 
-static void take_listed(struct store_lead *lead, const struct store_listed *listed)
+static void fill_listed(struct store_lead *lead, const struct store_listed *listed, struct store_register *have)
+{
+    struct store_comparison *c = &lead->comparison;
+    int order = have != NULL ? store_tag_compare(have->tag, listed->tag) : -1;
+    if (have == NULL && !STORE_MUTANT(UNION)) {
+        c->given += !want(c, &listed->name); /* it stays: so the newcomer is compared with once more */
+    } else if (have != NULL && order != 0 && !(STORE_MUTANT(UNION) && order < 0)) {
+        have->seen = 0; /* it is given when all of the bucket has been listed */
+    }
+}
+
+/* False: there is no memory. */
+static bool take_listed(struct store_lead *lead, const struct store_listed *listed)
 {
     struct store_comparison *c = &lead->comparison;
     struct store_register *have = store_table_find(own(lead), &listed->name);
     int order = have != NULL ? store_tag_compare(have->tag, listed->tag) : -1;
+    bool late = c->how == STORE_COMPARE_LATE;
     if (have != NULL) {
         have->seen = c->serial;
     }
     if (c->how == STORE_COMPARE_FILL) {
-        if (have == NULL && !STORE_MUTANT(UNION)) {
-            want(c, &listed->name);
-        } else if (have != NULL && order != 0 && !(STORE_MUTANT(UNION) && order < 0)) {
-            have->seen = 0; /* it is given when all of the bucket has been listed */
-        }
-        return;
-    }
-    if (order == 0) {
-        return;
-    }
-    bool late = c->how == STORE_COMPARE_LATE;
-    if (have != NULL && (order > 0 || late || STORE_MUTANT(OWN_STATE))) {
+        fill_listed(lead, listed, have);
+    } else if (have != NULL && late && order > 0 && is_long(have)) {
+        have->seen = 0; /* the same */
+    } else if (have != NULL && order != 0 && (order > 0 || late || STORE_MUTANT(OWN_STATE))) {
         differs(lead, have);
-    } else if (late) {
+    } else if (have == NULL && late) {
         bury(lead, &listed->name);
-    } else if (!STORE_MUTANT(OWN_STATE)) {
-        want(c, &listed->name);
+    } else if (order != 0 && !STORE_MUTANT(OWN_STATE)) {
+        return want(c, &listed->name);
     }
+    return true;
 }
 
 /* Of a bucket that was listed as a whole, what the member did not name it does not have. */
 static void take_missing(struct store_lead *lead)
 {
     struct store_comparison *c = &lead->comparison;
-    struct store_register *r;
-    uint32_t most = own(lead)->bucket != NULL ? own(lead)->bucket[c->bucket].count : 0;
-    for (uint32_t i = 0; i < most && (r = store_table_at(own(lead), c->bucket, i)) != NULL; i++) {
-        if (r->seen != c->serial) {
+    struct store_register *behind;
+    for (struct store_register *r = store_table_at(own(lead), c->bucket, 0); r != NULL; r = behind) {
+        behind = r->next; /* what is written again takes the place of the one before */
+        if (r->seen != c->serial && !(c->how == STORE_COMPARE_LATE && is_long(r))) {
             r->seen = c->serial;
             differs(lead, r);
         }
@@ -224,6 +249,7 @@ static void heard_sums(struct store_lead *lead, const struct store_reply *reply)
     for (unsigned i = 0; i < STORE_SUMS; i++) {
         struct store_sum theirs = store_sum_decode(reply->bytes + (size_t)i * STORE_SUM_BYTES);
         c->differs[c->from + i] = !store_sum_equal(theirs, store_table_sum(own(lead), c->from + i));
+        lead->doubtful[c->from + i] |= c->how == STORE_COMPARE_TAKEOVER && c->differs[c->from + i];
     }
     c->from += STORE_SUMS;
     if (c->from < STORE_BUCKETS) {
@@ -233,17 +259,19 @@ static void heard_sums(struct store_lead *lead, const struct store_reply *reply)
     list_next_bucket(lead, 0);
 }
 
-/* All of a bucket was listed: the newcomer is to forget the names that are wanted, and is given what it lacks. */
-static void fill_bucket(struct store_lead *lead)
+/* A newcomer is given all that it lacks, and a member what is long of it and chosen. */
+static bool is_to_give(const struct store_comparison *c, const struct store_register *r)
+{
+    return r->seen != c->serial && (c->how == STORE_COMPARE_FILL ||
+                                    (is_long(r) && r->under_way == NULL && store_register_size(r) < c->refused));
+}
+
+/* All of a bucket was listed: it goes on with the next register to be given, or with the next bucket. */
+static void give_next(struct store_lead *lead)
 {
     struct store_comparison *c = &lead->comparison;
-    const struct store_register *r;
-    if (c->wanted != NULL) {
-        c->stage = COMPARE_DROP;
-        ask_next(lead);
-        return;
-    }
-    while ((r = store_table_at(own(lead), c->bucket, c->give_at)) != NULL && r->seen == c->serial) {
+    const struct store_register *r = store_table_at(own(lead), c->bucket, c->give_at);
+    for (; r != NULL && !is_to_give(c, r); r = r->next) {
         c->give_at++;
     }
     if (r != NULL) {
@@ -253,6 +281,18 @@ static void fill_bucket(struct store_lead *lead)
     }
     c->give_at = 0;
     list_next_bucket(lead, c->bucket + 1);
+}
+
+/* All of a bucket was listed: the newcomer is to forget the names that are wanted, and is given what it lacks. */
+static void fill_bucket(struct store_lead *lead)
+{
+    struct store_comparison *c = &lead->comparison;
+    if (c->wanted != NULL) {
+        c->stage = COMPARE_DROP;
+        ask_next(lead);
+        return;
+    }
+    give_next(lead);
 }
 
 static void heard_given(struct store_lead *lead)
@@ -268,6 +308,19 @@ static void heard_given(struct store_lead *lead)
         c->give_at++;
     }
     fill_bucket(lead);
+}
+
+void store_compare_refused(struct store_lead *lead, unsigned member, uint64_t question)
+{
+    struct store_comparison *c = &lead->comparison;
+    if (!c->runs || c->member != member || c->question != question || c->stage != COMPARE_GIVE ||
+        c->how != STORE_COMPARE_LATE) {
+        return;
+    }
+    const struct store_register *r = store_table_at(own(lead), c->bucket, c->give_at++);
+    const size_t size = r != NULL ? store_register_size(r) : 0;
+    c->refused = size < c->refused ? size : c->refused; /* a shorter one may find room */
+    give_next(lead);
 }
 
 static void go_on_in_bucket(struct store_lead *lead)
@@ -289,7 +342,7 @@ static void go_on_in_bucket(struct store_lead *lead)
         ask_next(lead);
     } else {
         take_missing(lead);
-        list_next_bucket(lead, c->bucket + 1);
+        give_next(lead);
     }
 }
 
@@ -300,7 +353,10 @@ static void heard_list(struct store_lead *lead, const struct store_reply *reply)
     size_t at = 0;
     unsigned count = 0;
     while (at < reply->length && store_listed_next(reply->bytes, reply->length, &at, &listed)) {
-        take_listed(lead, &listed);
+        if (!take_listed(lead, &listed)) {
+            store_lead_end(lead, STORE_END_ASIDE); /* what it does not know of it must not lead without: store rule 4 */
+            return;
+        }
         count++;
     }
     c->from += count;

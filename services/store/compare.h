@@ -5,8 +5,10 @@
  *
  * While the leader takes over, the higher tag of two wins, and the register is marked as doubtful: it will be written
  * again. Once the shard is open, what the leader holds is right, and what a member holds otherwise is written again at
- * once; a name that the leader does not know is written as deleted. A newcomer is no member, and is given its registers
- * as they are, at the end of each bucket, one at a time: in the service's background place.
+ * once; a name that the leader does not know is written as deleted. What is long and older at that member, or missing,
+ * is given to it alone as it is, at the end of each bucket, one at a time: it is chosen. A member without room for that
+ * goes on lagging, and is asked again some time later. A newcomer is no member, and is given all its registers so, in
+ * the service's background place.
  */
 #ifndef SERVICES_STORE_COMPARE_H
 #define SERVICES_STORE_COMPARE_H
@@ -17,6 +19,8 @@
 void store_compare_begin(struct store_lead *lead, unsigned member, int how);
 /* A reply to a question of a comparison. lead may be gone afterwards. */
 void store_compare_heard(struct store_lead *lead, unsigned member, uint64_t question, const struct store_reply *reply);
+/* The member had no room for what it was given. lead may be gone afterwards. */
+void store_compare_refused(struct store_lead *lead, unsigned member, uint64_t question);
 /* Asks the last question again. */
 void store_compare_resend(struct store_lead *lead);
 /* Bytes that are under way for it by a letter. */

@@ -31,6 +31,24 @@ static bool is_settled(const struct store *s)
     return !s->of.disk || STORE_MUTANT(ANSWERS_EARLY) || journal_is_settled(s->journal);
 }
 
+/* Somebody waits for the disk; and does so no more, because it has told. */
+static void wait_for(struct store *s, struct journal_waiter *waiter)
+{
+    if (s->disk_waits++ == 0) {
+        s->disk_stirred = cw_now(s->svc);
+    }
+    journal_wait(s->journal, waiter);
+}
+
+static void waited_for(struct store *s, bool good)
+{
+    if (good && cw_time_since(cw_now(s->svc), s->disk_stirred).ns >= s->limits.slow.ns) {
+        store_note(s, STORE_COUNT_DISK_SLOW); /* once for all that were told now */
+    }
+    s->disk_stirred = cw_now(s->svc);
+    s->disk_waits--;
+}
+
 /* An answer that waits for the disk. */
 struct held {
     struct journal_waiter waiter;
@@ -43,6 +61,7 @@ struct held {
 static void held_told(struct journal_waiter *waiter, bool good)
 {
     struct held *h = container_of(waiter, struct held, waiter);
+    waited_for(h->store, good);
     if (good && h->patch != 0) {
         put_be64(h->bytes + h->patch, store_durable_position(h->store));
     }
@@ -63,7 +82,7 @@ void store_durable_answer(struct store *s, const struct store_right *to, const u
     if (h != NULL) {
         *h = (struct held){.waiter = {.told = held_told}, .store = s, .to = *to, .size = size, .patch = patch};
         memcpy(h->bytes, bytes, size);
-        journal_wait(s->journal, &h->waiter);
+        wait_for(s, &h->waiter);
     }
 }
 
@@ -81,6 +100,7 @@ static void vote_told(struct journal_waiter *waiter, bool good)
 {
     struct vote v = *container_of(waiter, struct vote, waiter);
     free(container_of(waiter, struct vote, waiter));
+    waited_for(v.store, good);
     struct store_shard *shard = store_shard_find(v.store, v.shard);
     struct store_lead *lead = shard != NULL ? shard->lead : NULL;
     if (good && lead != NULL && store_ballot_compare(lead->ballot, v.ballot) == 0) {
@@ -97,7 +117,7 @@ bool store_durable_vote(struct store_lead *lead, enum store_item_kind kind, uint
     struct vote *v = malloc(sizeof *v); /* without memory it never counts, and the leadership is given up */
     if (v != NULL) {
         *v = (struct vote){{.told = vote_told}, s, lead->shard->number, lead->ballot, kind, number};
-        journal_wait(s->journal, &v->waiter);
+        wait_for(s, &v->waiter);
     }
     return false;
 }
@@ -113,6 +133,9 @@ void store_durable_class(struct store *s, const struct store_word *w)
 {
     size_t size = 1 + store_word_size(w);
     uint8_t *bytes = s->of.disk ? malloc(size) : NULL;
+    if (s->of.disk && bytes == NULL) {
+        journal_doom(s->journal); /* as of a register */
+    }
     if (bytes != NULL) {
         bytes[0] = STORE_FOUND_VERSION;
         store_word_encode(w, bytes + 1);
@@ -248,12 +271,14 @@ static void on_opened(void *arg, enum journal_state state)
         return;
     }
     if (s->found_strange > 0) {
-        store_say(s, CW_LOG_ERROR,
-                  "the store's folder %s has %llu records that this release cannot read, so it is of a later one: its "
-                  "members on this server do not vote; start that release again",
-                  s->folder, (unsigned long long)s->found_strange);
-        s->health = s->of.id != 0 ? STORE_DEAD : STORE_WELL;
-        s->class_known(s); /* what is asked for here goes on: other members have it */
+        store_say(
+            s, CW_LOG_ERROR,
+            "the store's folder %s has %llu records that this release cannot read, because it is of a later one or "
+            "this server has too little memory: its members on this server do not vote; start that release again, "
+            "or this one with more memory",
+            s->folder, (unsigned long long)s->found_strange);
+        s->health = STORE_DEAD; /* of no class neither: what is there would come back as if it had been chosen */
+        s->class_known(s);      /* what is asked for here goes on: other members have it */
         return;
     }
     store_say(s, CW_LOG_INFO, "the store's folder %s is open: %s", s->folder, journal_why(s->journal));

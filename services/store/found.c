@@ -41,7 +41,7 @@ size_t store_found_shard(const struct store_shard *shard, uint8_t out[static STO
 /* Words are as they were in that version of the wire, though other messages are not: a folder outlives both. */
 enum { WORDS_SINCE = 2 };
 
-/* These give false for a record that they cannot read. */
+/* These give false for a record that they cannot read, or have no memory for. */
 static bool found_class(struct store *s, const uint8_t *bytes, size_t size)
 {
     uint8_t now[STORE_WORD_HEAD + STORE_ENTRIES_MOST * STORE_ENTRY_BYTES];
@@ -54,10 +54,7 @@ static bool found_class(struct store *s, const uint8_t *bytes, size_t size)
     if (!store_word_decode(now, size, &w)) {
         return false;
     }
-    if (w.of.disk && s->of.id == 0) {
-        (void)!store_genesis_take(s, &w); /* without memory this server is of no class */
-    }
-    return true;
+    return !w.of.disk || s->of.id != 0 || store_genesis_take(s, &w) == 0;
 }
 
 static bool found_members(struct store *s, struct store_shard *shard, const uint8_t *bytes, size_t size)
@@ -79,16 +76,18 @@ static bool found_members(struct store *s, struct store_shard *shard, const uint
     return true;
 }
 
-static void found_shard(struct store *s, const uint8_t *bytes, size_t size)
+static bool found_shard(struct store *s, const uint8_t *bytes, size_t size)
 {
-    if (size <= SHARD_HEAD || s->of.id == 0) {
-        return;
+    if (s->of.id == 0) {
+        return true; /* of a class that this server was never told all of */
     }
-    struct store_shard *shard = store_members_shard(s, get_be32(bytes + 1));
-    if (shard != NULL && (bytes[0] == STORE_FOUND_VERSION || found_members(s, shard, bytes, size))) {
-        shard->acceptor.promised = (struct store_ballot){get_be64(bytes + 5), get_be64(bytes + 13)};
-        shard->acceptor.n_max = get_be64(bytes + 21);
+    struct store_shard *shard = size > SHARD_HEAD ? store_members_shard(s, get_be32(bytes + 1)) : NULL;
+    if (shard == NULL || (bytes[0] != STORE_FOUND_VERSION && !found_members(s, shard, bytes, size))) {
+        return false;
     }
+    shard->acceptor.promised = (struct store_ballot){get_be64(bytes + 5), get_be64(bytes + 13)};
+    shard->acceptor.n_max = get_be64(bytes + 21);
+    return true;
 }
 
 /* Whoever accepted a register had promised its ballot. */
@@ -109,22 +108,21 @@ static bool found_register(struct store *s, const uint8_t *bytes, size_t size)
     struct store_acceptor *a = &shard->acceptor;
     size_t before = a->table.bytes, registers = a->table.registers;
     a->promised = store_ballot_compare(r->tag.ballot, a->promised) > 0 ? r->tag.ballot : a->promised;
-    (void)!store_acceptor_adopt(a, r);
+    bool kept = store_acceptor_adopt(a, r) == 1;
     store_count_registers(s, shard, before, registers);
-    return true;
+    return kept;
 }
 
 /*
- * The log's sums are right: what cannot be read is of a later release. A member that went on without it would have
- * forgotten what it acknowledged, and vote (store rule 21): so it does not vote at all.
+ * The log's sums are right: what cannot be read is of a later release, or there is no memory for it. A member that went
+ * on without it would have forgotten what it acknowledged, and vote (store rule 21): so it does not vote at all.
  */
 void store_found(void *arg, uint8_t kind, const uint8_t *value, size_t size)
 {
     struct store *s = arg;
     bool good = false;
     if (size > 1 && kind == STORE_FOUND_SHARD && value[0] <= STORE_FOUND_VERSION + 1) {
-        found_shard(s, value, size);
-        good = true;
+        good = found_shard(s, value, size);
     } else if (size > 1 && kind != STORE_FOUND_SHARD && value[0] == STORE_FOUND_VERSION) {
         good = (kind == STORE_FOUND_CLASS ? found_class : found_register)(s, value + 1, size - 1);
     }

@@ -84,6 +84,8 @@ enum store_count {
     STORE_COUNT_REPAIRED,
     STORE_COUNT_DEPOSED,
     STORE_COUNT_GIVEN_UP,
+    STORE_COUNT_ASIDE,
+    STORE_COUNT_DISK_SLOW,
     STORE_COUNT_RESENT,
     STORE_COUNT_LETTERS,
     STORE_COUNT_LETTERS_HELD,
@@ -152,6 +154,7 @@ struct store_shard {
     uint64_t saved_ticket;
     struct store_lead *lead; /* NULL: this server does not lead, nor try to */
     cw_time quiet;           /* it does not try again before */
+    cw_time aside;           /* nor before this, while another member is in view: it could not lead a moment ago */
 };
 
 /* Who led the shard when an answer came last, and its n. */
@@ -212,8 +215,10 @@ struct store {
     cw_timer *disk_timer;
     cw_timer *hearing_timer;
     cw_time hearing_ends;
+    unsigned disk_waits;     /* answers and votes that wait for the disk */
+    cw_time disk_stirred;    /* when it told of something last, or the first of these began to wait */
     uint64_t found_position; /* of the log when it was opened */
-    uint64_t found_strange;  /* records in it that this release cannot read */
+    uint64_t found_strange;  /* records in it that could not be read, or kept */
     uint32_t segment;        /* options of the journal */
     uint64_t disk_max;
 

@@ -14,7 +14,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { REST_LEAST_MS = 5, REST_MORE_MS = 45, SYNC_WINDOW = 32, WRITE_PATIENCES = 3 };
+enum {
+    REST_LEAST_MS = 5,
+    REST_MORE_MS = 45,
+    ASIDE_MS = 5000,
+    SYNC_WINDOW = 32,
+    WRITE_PATIENCES = 3,
+    OWN_PATIENCES = 2
+};
+enum { LOOK_MOST = 4096 }; /* registers that are looked at in one upcall */
 
 bool store_lead_sees(const struct store_lead *lead, unsigned member)
 {
@@ -125,29 +133,52 @@ static bool compare(struct store_lead *lead)
     return (lead->voters & ~lead->compared) == 0;
 }
 
+static void due(cw_svc *svc, void *state, void *arg);
+
+/* It goes on at once, but not in this upcall: the links have their turn before. */
+static void yield(struct store_lead *lead)
+{
+    cw_svc *svc = lead->store->svc;
+    cw_timer_stop(svc, lead->timer);
+    lead->timer = cw_timer_start(svc, CW_NS(0), due, lead);
+    lead->begun = cw_now(svc);
+}
+
+/* False: not now. */
+static bool sync_one(struct store_lead *lead, const struct store_register *r)
+{
+    if (!r->doubtful || STORE_MUTANT(NO_SYNC)) {
+        return true;
+    }
+    if (lead->write_count >= SYNC_WINDOW || !store_writing_has_room(lead, r)) {
+        return false; /* it goes on when a write is over */
+    }
+    store_note(lead->store, STORE_COUNT_SYNCED);
+    return store_writing_again(lead, r) == 0; /* without memory it is tried again */
+}
+
 /* Writes doubtful registers again, some at a time. True when all of them are. */
 static bool sync(struct store_lead *lead)
 {
     const struct store_table *own = &lead->shard->acceptor.table;
-    while (lead->sync_bucket < STORE_BUCKETS && own->bucket != NULL && lead->write_count < SYNC_WINDOW) {
-        struct store_register *r = store_table_at(own, lead->sync_bucket, lead->sync_at);
-        if (r == NULL) {
-            lead->sync_bucket++;
-            lead->sync_at = 0;
+    unsigned looked = 0;
+    for (; lead->sync_bucket < STORE_BUCKETS; lead->sync_bucket++, lead->sync_at = 0) {
+        if (!lead->doubtful[lead->sync_bucket]) {
             continue;
         }
-        if (r->doubtful && !store_writing_has_room(lead, r)) {
-            return false; /* it goes on when a write is over */
-        }
-        if (r->doubtful && !STORE_MUTANT(NO_SYNC)) {
-            store_note(lead->store, STORE_COUNT_SYNCED);
-            if (store_writing_again(lead, r) < 0) {
-                return false; /* it is tried again */
+        const struct store_register *behind, *r = store_table_at(own, lead->sync_bucket, lead->sync_at);
+        for (; r != NULL; r = behind, lead->sync_at++) {
+            behind = r->next; /* what is written again takes the place of the one before */
+            if (looked++ == LOOK_MOST) {
+                yield(lead);
+                return false;
+            }
+            if (!sync_one(lead, r)) {
+                return false;
             }
         }
-        lead->sync_at++;
     }
-    return (lead->sync_bucket == STORE_BUCKETS || own->bucket == NULL) && lead->write_count == 0;
+    return lead->write_count == 0;
 }
 
 static void open_shard(struct store_lead *lead)
@@ -238,11 +269,17 @@ void store_lead_heard(struct store_lead *lead, unsigned member, uint64_t number,
         store_compare_heard(lead, member, number, reply);
         return;
     }
+    if (reply->why == STORE_REPLY_MEMORY || reply->why == STORE_REPLY_YES) {
+        lead->full = reply->full ? lead->full | bit : lead->full & ~bit;
+    }
+    if (reply->why == STORE_REPLY_MEMORY && reply->kind == STORE_ITEM_GIVE) {
+        store_compare_refused(lead, member, number);
+        return;
+    }
     if (reply->why != STORE_REPLY_YES) {
         return;
     }
     lead->shard->unsure[member] = false;
-    lead->full = reply->full ? lead->full | bit : lead->full & ~bit;
     switch (reply->kind) {
     case STORE_ITEM_PREPARE:
         heard_promise(lead, member, reply);
@@ -250,6 +287,7 @@ void store_lead_heard(struct store_lead *lead, unsigned member, uint64_t number,
     case STORE_ITEM_BUCKETS:
     case STORE_ITEM_LIST:
     case STORE_ITEM_FETCH:
+    case STORE_ITEM_GIVE:
         store_compare_heard(lead, member, number, reply);
         break;
     case STORE_ITEM_ACCEPT:
@@ -265,7 +303,6 @@ void store_lead_heard(struct store_lead *lead, unsigned member, uint64_t number,
         }
         break;
     case STORE_ITEM_LEARN:
-    case STORE_ITEM_GIVE:
     case STORE_ITEM_DROP:
     case STORE_ITEM_SEAL:
     case STORE_ITEM_KINDS:
@@ -297,6 +334,16 @@ static unsigned to_catch_up(const struct store_lead *lead)
     return set;
 }
 
+/* Of these, those that had no room for what they have missed a moment ago. */
+static unsigned cramped(const struct store_lead *lead)
+{
+    unsigned set = 0;
+    for (unsigned m = 0; m < lead->shard->config.count; m++) {
+        set |= cw_time_before(cw_now(lead->store->svc), lead->cramped[m]) ? 1u << m : 0;
+    }
+    return set;
+}
+
 /* bytes: of what was to come, which takes longer when it is much. */
 static bool has_waited(const struct store_lead *lead, cw_time since, int64_t patiences, size_t bytes)
 {
@@ -319,6 +366,22 @@ static bool is_given_up(const struct store_lead *lead)
                                            : lead->confirming && has_waited(lead, lead->round_begun, 1, 0);
 }
 
+/* Everything waits for this server's own disk, while enough others have answered? */
+static bool is_held_up(const struct store_lead *lead)
+{
+    const unsigned own = 1u << lead->shard->me;
+    for (struct list_node *n = list_first(&lead->writes); n != NULL; n = list_next(&lead->writes, n)) {
+        const struct store_write *w = container_of(n, struct store_write, node);
+        bool others = (unsigned)__builtin_popcount(w->accepted) >= store_lead_majority(lead);
+        if ((w->accepted & own) == 0 && others &&
+            has_waited(lead, w->begun, OWN_PATIENCES, store_register_bytes(w->made))) {
+            return true;
+        }
+    }
+    return lead->phase == STORE_PHASE_PREPARING && (lead->promised & own) == 0 && lead->promised != 0 &&
+           has_waited(lead, lead->begun, 1, 0);
+}
+
 static void send_again(struct store_lead *lead)
 {
     if (lead->phase == STORE_PHASE_PREPARING) {
@@ -333,7 +396,7 @@ static void send_again(struct store_lead *lead)
             store_compare_drop(lead);
         }
     } else if (lead->phase == STORE_PHASE_OPEN) {
-        ask_promises(lead, to_catch_up(lead));
+        ask_promises(lead, to_catch_up(lead) & ~cramped(lead));
     }
     if (lead->confirming) {
         store_serve_resend(lead);
@@ -350,6 +413,10 @@ static void due(cw_svc *svc, void *state, void *arg)
     if (lead->phase == STORE_PHASE_RESTING) {
         prepare(lead);
         store_lead_go_on(lead);
+        return;
+    }
+    if (is_held_up(lead) && !STORE_MUTANT(HELD_UP)) {
+        store_lead_end(lead, STORE_END_ASIDE);
         return;
     }
     if (is_given_up(lead)) {
@@ -432,11 +499,14 @@ void store_lead_end(struct store_lead *lead, enum store_end how)
     cw_timer_stop(s->svc, lead->expiry_timer);
     cw_span rest = CW_MS(REST_LEAST_MS + (int64_t)cw_random_below(s->svc, REST_MORE_MS));
     shard->quiet = cw_time_add(cw_now(s->svc), rest);
+    shard->aside = how == STORE_END_ASIDE ? cw_time_add(cw_now(s->svc), CW_MS(ASIDE_MS)) : shard->aside;
     shard->lead = NULL;
     free(lead);
     store_peers_recall(s, shard);
     if (how != STORE_END_CLOSED) {
-        store_note(s, how == STORE_END_DEPOSED ? STORE_COUNT_DEPOSED : STORE_COUNT_GIVEN_UP);
+        store_note(s, how == STORE_END_DEPOSED ? STORE_COUNT_DEPOSED
+                      : how == STORE_END_ASIDE ? STORE_COUNT_ASIDE
+                                               : STORE_COUNT_GIVEN_UP);
     }
-    store_serve_end(s, shard, &maybe, &not, how == STORE_END_NO_QUORUM);
+    store_serve_end(s, shard, &maybe, &not, how);
 }

@@ -28,8 +28,9 @@ struct store_comparison {
     unsigned member; /* by its place */
     enum { COMPARE_BUCKETS, COMPARE_LIST, COMPARE_FETCH, COMPARE_GIVE, COMPARE_DROP } stage;
     unsigned bucket, from;
-    uint32_t give_at;            /* FILL: of the bucket, the register that is given next */
-    unsigned given;              /* FILL: registers given and taken away */
+    uint32_t give_at;            /* of the bucket, the register that is given next */
+    unsigned given;              /* registers given and taken away, or that were to be */
+    size_t refused;              /* LATE: there was no room for a register of that size */
     uint32_t serial;             /* registers that it has met carry this number */
     uint64_t question;           /* replies to an earlier one do not count */
     bool large;                  /* FETCH: by a letter */
@@ -77,7 +78,9 @@ struct store_lead {
     struct store_seal seal[STORE_COPIES_MOST]; /* as told with the promise */
     struct store_comparison comparison;
     struct store_change change;
-    unsigned sync_bucket, sync_at; /* the next register to look at while syncing */
+    cw_time cramped[STORE_COPIES_MOST]; /* that member had no room: it is not caught up before */
+    bool doubtful[STORE_BUCKETS];       /* a voter holds that bucket otherwise: it has doubtful registers */
+    unsigned sync_bucket, sync_at;      /* the next register to look at while syncing */
 
     struct list writes; /* struct store_write, the oldest first */
     unsigned write_count;
@@ -99,8 +102,8 @@ struct store_lead {
     cw_time expiry_at;      /* when that timer ends */
 };
 
-/* How a leadership ends, as its askers see it. */
-enum store_end { STORE_END_DEPOSED, STORE_END_NO_QUORUM, STORE_END_CLOSED };
+/* How a leadership ends, as its askers see it. ASIDE: this server cannot lead at the moment, and another is to. */
+enum store_end { STORE_END_DEPOSED, STORE_END_NO_QUORUM, STORE_END_ASIDE, STORE_END_CLOSED };
 
 /* Begins to lead, unless it does already. -ENOMEM. */
 CW_MUST_CHECK int store_lead_begin(struct store *s, struct store_shard *shard);

@@ -108,6 +108,28 @@ void store_serve_written(struct store_lead *lead, struct store_serving *o, const
     tell(lead, o, NULL, v);
 }
 
+static bool may_lead(const struct store *s, const struct store_shard *shard, unsigned m)
+{
+    return !shard->lost[m] && cw_reachable(s->svc, cw_server_coord(s->svc, shard->config.member[m]));
+}
+
+/* Another member that may lead, the next one in their order. */
+static cw_server next_member(const struct store *s, const struct store_shard *shard)
+{
+    for (unsigned i = 1; i < shard->config.count; i++) {
+        unsigned m = (shard->me + i) % shard->config.count;
+        if (may_lead(s, shard, m)) {
+            return shard->config.member[m];
+        }
+    }
+    return CW_SERVER_NONE;
+}
+
+cw_server store_serve_instead(const struct store *s, const struct store_shard *shard)
+{
+    return cw_time_before(cw_now(s->svc), shard->aside) ? next_member(s, shard) : CW_SERVER_NONE;
+}
+
 /* What this server alone has seen of n is nothing to tell: a leader of others may count from below it. */
 static void send_back(struct list *orders, enum store_answer_state state, cw_store_status status, cw_server server,
                       uint64_t n)
@@ -120,12 +142,14 @@ static void send_back(struct list *orders, enum store_answer_state state, cw_sto
     }
 }
 
-void store_serve_end(struct store *s, struct store_shard *shard, struct list *maybe, struct list * not, bool no_quorum)
+void store_serve_end(struct store *s, struct store_shard *shard, struct list *maybe, struct list * not,
+                     enum store_end how)
 {
+    const bool no_quorum = how == STORE_END_NO_QUORUM;
     struct store_ballot promised = shard->acceptor.promised;
     struct store_ballot above = store_ballot_compare(shard->heard, promised) > 0 ? shard->heard : promised;
     cw_server leads = store_ballot_is_none(above) ? CW_SERVER_NONE : store_ballot_server(above);
-    leads = leads == s->self ? CW_SERVER_NONE : leads;
+    leads = how == STORE_END_ASIDE ? next_member(s, shard) : leads == s->self ? CW_SERVER_NONE : leads;
     const uint64_t n = STORE_MUTANT(UNSEEN_N) ? shard->acceptor.n_max : 0;
     send_back(maybe, STORE_ANSWER_MAYBE, CW_STORE_UNKNOWN, leads, n);
     send_back(not, no_quorum ? STORE_ANSWER_DONE : STORE_ANSWER_MOVED, no_quorum ? CW_STORE_NO_QUORUM : CW_STORE_OK,
@@ -523,11 +547,6 @@ static struct store_serving *keep(struct store *s, const struct store_ask *ask, 
     return kept;
 }
 
-static bool may_lead(const struct store *s, const struct store_shard *shard, unsigned m)
-{
-    return !shard->lost[m] && cw_reachable(s->svc, cw_server_coord(s->svc, shard->config.member[m]));
-}
-
 cw_server store_serve_other_leader(const struct store *s, const struct store_shard *shard, bool sure)
 {
     struct store_ballot promised = shard->acceptor.promised;
@@ -548,7 +567,10 @@ cw_server store_serve_other_leader(const struct store *s, const struct store_sha
 void store_serve_take(struct store *s, struct store_shard *shard, const struct store_ask *ask,
                       const struct store_caller *from)
 {
-    cw_server other = shard->lead == NULL && !ask->lead ? store_serve_other_leader(s, shard, false) : CW_SERVER_NONE;
+    cw_server other = shard->lead == NULL ? store_serve_instead(s, shard) : CW_SERVER_NONE;
+    if (other == CW_SERVER_NONE && shard->lead == NULL && !ask->lead) {
+        other = store_serve_other_leader(s, shard, false);
+    }
     if (other != CW_SERVER_NONE) {
         store_serve_refuse(s, &from->right, STORE_ANSWER_MOVED, CW_STORE_OK, other, 0);
         return;

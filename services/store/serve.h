@@ -32,6 +32,8 @@ struct store_serving {
  * back and was not heard of since does not count.
  */
 cw_server store_serve_other_leader(const struct store *s, const struct store_shard *shard, bool sure);
+/* Who is to lead instead of this member, which could not a moment ago. CW_SERVER_NONE: there is nobody, or it may. */
+cw_server store_serve_instead(const struct store *s, const struct store_shard *shard);
 /* An operation came, for a shard of this server. Borrows both. */
 void store_serve_take(struct store *s, struct store_shard *shard, const struct store_ask *ask,
                       const struct store_caller *from);
@@ -57,6 +59,7 @@ void store_serve_confirmed(struct store_lead *lead, unsigned member, uint64_t ro
 /* Sends the round's question again to those that have not answered. */
 void store_serve_resend(struct store_lead *lead);
 /* The leadership has ended: those of `maybe` were begun, nothing was done about the others. */
-void store_serve_end(struct store *s, struct store_shard *shard, struct list *maybe, struct list * not, bool no_quorum);
+void store_serve_end(struct store *s, struct store_shard *shard, struct list *maybe, struct list * not,
+                     enum store_end how);
 
 #endif

@@ -105,7 +105,7 @@ static void mend(struct store *s, struct store_shard *shard)
         }
         return;
     }
-    if (shard->lead == NULL && store_lead_begin(s, shard) < 0) {
+    if (shard->lead == NULL && (store_serve_instead(s, shard) != CW_SERVER_NONE || store_lead_begin(s, shard) < 0)) {
         return;
     }
     struct store_lead *lead = shard->lead;

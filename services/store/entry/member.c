@@ -106,6 +106,32 @@ static void take_accept(struct telling *t)
     }
 }
 
+/* An open leader gives what is chosen: a member that has missed it takes it as if it had come in time. */
+static void take_given(struct telling *t)
+{
+    struct store_acceptor *a = &t->shard->acceptor;
+    size_t bytes = a->table.bytes, registers = a->table.registers;
+    if (!store_acceptor_confirm(a, t->item->ballot)) {
+        t->reply.why = STORE_REPLY_PROMISED;
+        return;
+    }
+    struct store_register *r = store_register_decode(t->item->bytes, t->item->length);
+    t->reply.why = STORE_REPLY_MEMORY;
+    if (r == NULL || store_ballot_compare(r->tag.ballot, t->item->ballot) > 0 || !store_durable_has_room(t->store, r)) {
+        free(r);
+        return;
+    }
+    uint8_t text[CW_STORE_NAME_MAX];
+    struct store_name name = store_register_name(r);
+    memcpy(text, name.bytes, name.length);
+    name.bytes = text;
+    if (store_acceptor_adopt(a, r) == 1) {
+        t->reply.why = STORE_REPLY_YES;
+        store_durable_register(t->store, t->shard, &name, t->from->parcel, STORE_PARCEL_ITEM);
+    }
+    store_count_registers(t->store, t->shard, bytes, registers);
+}
+
 static void tell_sums(struct telling *t)
 {
     for (unsigned i = 0; i < STORE_SUMS; i++) {
@@ -209,6 +235,8 @@ static void take_as_member(struct telling *t)
         take_prepare(t);
     } else if (t->item->kind == STORE_ITEM_ACCEPT) {
         take_accept(t);
+    } else if (t->item->kind == STORE_ITEM_GIVE) {
+        take_given(t);
     } else if (t->item->kind == STORE_ITEM_SEAL) {
         take_seal(t);
     } else {
@@ -229,7 +257,8 @@ static void take_item(struct telling *t)
     }
     if (item->kind == STORE_ITEM_INSTALL) {
         take_install(t);
-    } else if (item->kind == STORE_ITEM_GIVE || item->kind == STORE_ITEM_DROP) {
+    } else if (item->kind == STORE_ITEM_DROP ||
+               (item->kind == STORE_ITEM_GIVE && t->shard->role != STORE_ROLE_MEMBER)) {
         store_learner_item(s, t->shard, item, t->from->parcel, &t->reply);
     } else if (store_learner_heeds(t->shard, item->ballot)) {
         take_question(t);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static struct sim_disk *disk[STORE_TOWN];
-static bool opened[STORE_TOWN], held;
+static bool opened[STORE_TOWN], hung[STORE_TOWN], held;
 
 static int open_disk(void *context, cw_coord self, const char *service, unsigned version, const char *folder,
                      struct disk **out, char why[static DISKS_WHY])
@@ -45,7 +45,7 @@ static const void *offer(cw_svc *s, const char *name, unsigned version)
 static void turn(struct fake_net *net)
 {
     for (cw_server s = 0; s < STORE_TOWN && !held; s++) {
-        if (opened[s]) {
+        if (opened[s] && !hung[s]) {
             sim_disk_run(disk[s], net->now);
         }
     }
@@ -63,6 +63,7 @@ struct fake_net *store_cellar_open(unsigned copies)
     for (cw_server s = 0; s < STORE_TOWN; s++) {
         disk[s] = fresh(s);
         opened[s] = false;
+        hung[s] = false;
     }
     held = false;
     fake_offers = offer;
@@ -94,6 +95,11 @@ void store_cellar_run(struct fake_net *net, cw_span span)
 void store_cellar_hold(bool is)
 {
     held = is;
+}
+
+void store_cellar_hang(cw_server s, bool is)
+{
+    hung[s] = is;
 }
 
 struct sim_disk *store_cellar_disk(cw_server s)

@@ -14,6 +14,8 @@ void store_cellar_close(struct fake_net *net);
 void store_cellar_run(struct fake_net *net, cw_span span);
 /* The disks do nothing from now on, or go on. */
 void store_cellar_hold(bool held);
+/* The same of one. */
+void store_cellar_hang(cw_server s, bool hangs);
 struct sim_disk *store_cellar_disk(cw_server s);
 /* Of a server that is down: what was not synced is lost; the disk is empty; another one is in its place (takes it). */
 void store_cellar_crash(cw_server s);

@@ -126,6 +126,36 @@ START_TEST(a_disk_that_fails_is_the_end_of_a_member)
 }
 END_TEST
 
+/* The others answer: one of them leads for as long as the disk hangs, and nobody is told that there is no majority. */
+START_TEST(a_leader_whose_disk_hangs_steps_aside)
+{
+    struct fake_net *net = store_cellar_open(3);
+    cw_server member[STORE_COPIES_MOST];
+    store_town_members(net, "a", member);
+    struct store *s = store_town_of(net, member[0]);
+    store_cellar_hang(member[0], true);
+    cw_time begun = net->now;
+    store_town_must(net, member[0], "put a two", CW_STORE_OK);
+    ck_assert_int_lt(cw_time_since(net->now, begun).ns, CW_SEC(2).ns);
+    ck_assert_ptr_null(store_town_shard(net, member[0], "a")->lead);
+    ck_assert_ptr_nonnull(store_town_shard(net, member[1], "a")->lead);
+    ck_assert_uint_eq(s->count[STORE_COUNT_ASIDE], 1);
+    for (unsigned i = 0; i < 20; i++) {
+        begun = net->now;
+        store_town_must(net, i % STORE_TOWN, "put a three", CW_STORE_OK);
+        ck_assert_int_lt(cw_time_since(net->now, begun).ns, CW_MS(700).ns);
+        store_cellar_run(net, CW_MS(500));
+    }
+    ck_assert_str_eq(fake_text(store_town_ask(net, member[0], "get a"), 0, "value"), "three");
+    ck_assert_uint_eq(s->count[STORE_COUNT_DISK_SLOW], 0);
+    store_cellar_hang(member[0], false);
+    store_cellar_run(net, CW_SEC(1));
+    ck_assert_uint_eq(s->count[STORE_COUNT_DISK_SLOW], 1);
+    ck_assert_uint_eq(store_town_shard(net, member[1], "a")->lead->lagging, 0);
+    store_cellar_close(net);
+}
+END_TEST
+
 /* An idle server has no timer, on disks neither. */
 START_TEST(an_idle_server_sleeps)
 {
@@ -162,6 +192,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(a_long_value_outlives_a_loss_of_power),
     SUITE_TEST(an_empty_disk_is_no_member),
     SUITE_TEST(a_disk_that_fails_is_the_end_of_a_member),
+    SUITE_TEST(a_leader_whose_disk_hangs_steps_aside),
     SUITE_TEST(an_idle_server_sleeps),
     SUITE_TEST(options_are_judged),
 };

@@ -362,7 +362,7 @@ bool store_txn_resume(struct store_lead *lead)
     const struct store_table *t = own(lead);
     struct store_intent in;
     bool done = true;
-    for (unsigned i = 0; t->bucket != NULL && i < STORE_BUCKETS && !STORE_MUTANT(TXN_UNFINISHED); i++) {
+    for (unsigned i = 0; t->intents > 0 && i < STORE_BUCKETS && !STORE_MUTANT(TXN_UNFINISHED); i++) {
         const struct store_register *behind;
         for (const struct store_register *r = t->bucket[i].first; r != NULL; r = behind) {
             behind = r->next;

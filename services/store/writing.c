@@ -109,7 +109,7 @@ void store_writing_note_ttl(struct store_lead *lead, struct store_register *r)
 void store_writing_note_ttls(struct store_lead *lead)
 {
     const struct store_table *t = &lead->shard->acceptor.table;
-    for (unsigned i = 0; t->bucket != NULL && i < STORE_BUCKETS; i++) {
+    for (unsigned i = 0; t->ttls > 0 && i < STORE_BUCKETS; i++) {
         for (struct store_register *r = t->bucket[i].first; r != NULL; r = r->next) {
             store_writing_note_ttl(lead, r);
         }

@@ -68,6 +68,8 @@ static void add(struct store_table *t, struct store_bucket *b, const struct stor
     struct siphash_tag h = hash_register(t, r);
     set_sum(&b->sum, whole(b->sum.word) + whole(h.word));
     t->bytes += store_register_bytes(r);
+    t->intents += r->job == STORE_INTENT_JOB;
+    t->ttls += r->ttl_ms != 0;
     if (t->tally != NULL && !r->deleted && r->job != STORE_INTENT_JOB) {
         store_tally_add(t->tally, r->job, (uint64_t)r->name_length + r->value_length);
     }
@@ -85,6 +87,8 @@ static void subtract(struct store_table *t, struct store_bucket *b, const struct
     struct siphash_tag h = hash_register(t, r);
     set_sum(&b->sum, whole(b->sum.word) - whole(h.word));
     t->bytes -= store_register_bytes(r);
+    t->intents -= r->job == STORE_INTENT_JOB;
+    t->ttls -= r->ttl_ms != 0;
     take_from_tally(t, r);
 }
 
@@ -122,11 +126,14 @@ void store_table_close(struct store_table *t)
             free(r);
             r = next;
         }
+        free(t->bucket[i].slot);
     }
     free(t->bucket);
     t->bucket = NULL;
     t->registers = 0;
     t->bytes = 0;
+    t->intents = 0;
+    t->ttls = 0;
 }
 
 static unsigned bucket_of(struct siphash_tag hash)
@@ -139,24 +146,88 @@ unsigned store_table_bucket(const struct store_table *t, const struct store_name
     return bucket_of(hash_name(t, name));
 }
 
-/* Where the register of that name hangs; where it would, at the end, when there is none. */
-static struct store_register **place(const struct store_table *t, struct siphash_tag hash,
-                                     const struct store_name *name)
+/* ---- Finding ----------------------------------------------------------------------------------------------------- */
+
+/* So many registers are looked through one after another; with more there is a slot for each two at least. */
+enum { SLOTS_LEAST = 16, FILL_MOST = 2 };
+
+static struct store_register **slot_of(const struct store_bucket *b, const struct store_register *r)
 {
-    struct store_register **at = &t->bucket[bucket_of(hash)].first;
-    for (; *at != NULL; at = &(*at)->next) {
-        struct store_name its = store_register_name(*at);
-        if ((*at)->hash.word[0] == hash.word[0] && (*at)->hash.word[1] == hash.word[1] &&
-            store_name_equal(&its, name)) {
-            break;
-        }
+    return &b->slot[r->hash.word[1] & (b->slots - 1)];
+}
+
+static void hang(const struct store_bucket *b, struct store_register *r)
+{
+    if (b->slots > 0) {
+        struct store_register **slot = slot_of(b, r);
+        r->same = *slot;
+        *slot = r;
     }
-    return at;
+}
+
+static void unhang(const struct store_bucket *b, const struct store_register *r)
+{
+    if (b->slots > 0) {
+        struct store_register **at = slot_of(b, r);
+        while (*at != r) {
+            at = &(*at)->same;
+        }
+        *at = r->same;
+    }
+}
+
+/* Without memory it stays as it is: registers are found all the same, and later. */
+static void grow(struct store_bucket *b)
+{
+    uint32_t slots = b->slots > 0 ? 2 * b->slots : SLOTS_LEAST;
+    struct store_register **more =
+        b->count > FILL_MOST * b->slots && b->count > SLOTS_LEAST ? calloc(slots, sizeof *more) : NULL;
+    if (more == NULL) {
+        return;
+    }
+    free(b->slot);
+    b->slot = more;
+    b->slots = slots;
+    for (struct store_register *r = b->first; r != NULL; r = r->next) {
+        hang(b, r);
+    }
+}
+
+static bool is_named(const struct store_register *r, struct siphash_tag hash, const struct store_name *name)
+{
+    struct store_name its = store_register_name(r);
+    return r->hash.word[0] == hash.word[0] && r->hash.word[1] == hash.word[1] && store_name_equal(&its, name);
+}
+
+static struct store_register *find(const struct store_bucket *b, struct siphash_tag hash, const struct store_name *name)
+{
+    const bool slots = b->slots > 0;
+    struct store_register *r = slots ? b->slot[hash.word[1] & (b->slots - 1)] : b->first;
+    while (r != NULL && !is_named(r, hash, name)) {
+        r = slots ? r->same : r->next;
+    }
+    return r;
 }
 
 struct store_register *store_table_find(const struct store_table *t, const struct store_name *name)
 {
-    return t->bucket != NULL ? *place(t, hash_name(t, name), name) : NULL;
+    if (t->bucket == NULL) {
+        return NULL;
+    }
+    struct siphash_tag hash = hash_name(t, name);
+    return find(&t->bucket[bucket_of(hash)], hash, name);
+}
+
+/* ---- Putting ----------------------------------------------------------------------------------------------------- */
+
+/* r stands between these two; NULL: it is the first, or the last. */
+static void join(struct store_bucket *b, struct store_register *before, struct store_register *r,
+                 struct store_register *next)
+{
+    r->before = before;
+    r->next = next;
+    *(before != NULL ? &before->next : &b->first) = r;
+    *(next != NULL ? &next->before : &b->last) = r;
 }
 
 int store_table_put(struct store_table *t, struct store_register *r)
@@ -170,36 +241,36 @@ int store_table_put(struct store_table *t, struct store_register *r)
     struct store_name name = store_register_name(r);
     r->hash = hash_name(t, &name);
     struct store_bucket *b = &t->bucket[bucket_of(r->hash)];
-    struct store_register **at = place(t, r->hash, &name), *before = *at;
-    r->next = NULL;
-    if (before != NULL) {
-        subtract(t, b, before);
-        r->next = before->next;
-        free(before);
+    struct store_register *had = find(b, r->hash, &name);
+    if (had != NULL) {
+        subtract(t, b, had);
+        unhang(b, had);
+        join(b, had->before, r, had->next);
+        free(had);
     } else {
+        join(b, b->last, r, NULL);
         b->count++;
         t->registers++;
     }
-    *at = r;
+    hang(b, r);
     add(t, b, r);
+    grow(b);
     return 0;
 }
 
 bool store_table_drop(struct store_table *t, const struct store_name *name)
 {
-    if (t->bucket == NULL) {
-        return false;
-    }
-    struct siphash_tag hash = hash_name(t, name);
-    struct store_register **at = place(t, hash, name), *r = *at;
+    struct store_register *r = store_table_find(t, name);
     if (r == NULL) {
         return false;
     }
-    struct store_bucket *b = &t->bucket[bucket_of(hash)];
+    struct store_bucket *b = &t->bucket[bucket_of(r->hash)];
     subtract(t, b, r);
+    unhang(b, r);
+    *(r->before != NULL ? &r->before->next : &b->first) = r->next;
+    *(r->next != NULL ? &r->next->before : &b->last) = r->before;
     b->count--;
     t->registers--;
-    *at = r->next;
     free(r);
     return true;
 }

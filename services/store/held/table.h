@@ -37,8 +37,9 @@ struct store_noted {
 
 /* What one name holds: made by store_register_new(), and not changed once it is in a table. */
 struct store_register {
-    struct store_register *next; /* of its bucket */
-    struct siphash_tag hash;     /* of its name */
+    struct store_register *next, *before; /* of its bucket */
+    struct store_register *same;          /* the next one of its slot */
+    struct siphash_tag hash;              /* of its name */
     struct store_tag tag;
     uint64_t version; /* n of the write that made the value, or deleted it */
     uint32_t flags;
@@ -61,16 +62,19 @@ struct store_sum {
     uint64_t word[2];
 };
 
+/* The registers in the order in which they came; above some number also by their hashes, in slots. */
 struct store_bucket {
     struct store_sum sum;
-    struct store_register *first;
-    uint32_t count;
+    struct store_register *first, *last;
+    struct store_register **slot;
+    uint32_t count, slots; /* slots: 0, or a power of two */
 };
 
 struct store_table {
     struct siphash_key key;
     struct store_bucket *bucket; /* NULL: there are no registers */
     size_t registers, bytes;     /* bytes of memory of the registers */
+    size_t intents, ttls;        /* of these: intents of transactions, and values that go by themselves */
     struct store_tally *tally;   /* by job; NULL: nobody wants to know. The owner's to set */
 };
 

@@ -89,9 +89,71 @@ START_TEST(registers_keep_their_places)
 }
 END_TEST
 
+enum { KEYS = 6000 };
+
+static uint64_t newest[KEYS]; /* of each name, the n that was put last; 0: it is not there */
+
+/* The buckets say the same in both directions as the names say one by one. */
+static void compare(const struct store_table *t)
+{
+    size_t there = 0, chained = 0, ttls = 0;
+    char name[16];
+    for (unsigned i = 0; i < KEYS; i++) {
+        snprintf(name, sizeof name, "n%u", i);
+        const struct store_register *r = find(t, name);
+        there += newest[i] != 0;
+        SUITE_HOLDS((r != NULL ? r->tag.n : 0) == newest[i]);
+    }
+    for (unsigned b = 0; b < STORE_BUCKETS; b++) {
+        const struct store_register *last = NULL;
+        uint32_t count = 0;
+        for (const struct store_register *r = t->bucket[b].first; r != NULL; last = r, r = r->next, count++) {
+            SUITE_HOLDS(r->before == last);
+            ttls += r->ttl_ms != 0;
+        }
+        SUITE_HOLDS(t->bucket[b].last == last && t->bucket[b].count == count);
+        chained += count;
+    }
+    ck_assert_uint_eq(chained, there);
+    ck_assert_uint_eq(t->registers, there);
+    ck_assert_uint_eq(t->ttls, ttls);
+}
+
+/* Buckets grow to several hundred registers, and some go. */
+START_TEST(many_come_and_go)
+{
+    struct store_table t;
+    struct prng p = prng_stream(9, 0, 1);
+    char name[16];
+    store_table_open(&t, 7);
+    memset(newest, 0, sizeof newest);
+    for (unsigned i = 1; i <= 60000; i++) {
+        const unsigned key = (unsigned)prng_below(&p, i < 3000 ? 40 : KEYS);
+        snprintf(name, sizeof name, "n%u", key);
+        if (prng_below(&p, 4) == 0) {
+            const struct store_name n = {STORE_JOB, (const uint8_t *)name, strlen(name)};
+            SUITE_HOLDS(store_table_drop(&t, &n) == (newest[key] != 0));
+            newest[key] = 0;
+            continue;
+        }
+        struct store_register *r = store_town_make(name, "x", tag(i));
+        r->ttl_ms = prng_below(&p, 8) == 0;
+        SUITE_HOLDS(store_table_put(&t, r) == 0);
+        newest[key] = i;
+        if (i % 20000 == 0) {
+            compare(&t);
+        }
+    }
+    compare(&t);
+    store_table_close(&t);
+    ck_assert_uint_eq(t.bytes, 0);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(names_are_found),
     SUITE_TEST(sums_tell_states_apart),
     SUITE_TEST(registers_keep_their_places),
+    SUITE_TEST(many_come_and_go),
 };
 SUITE_MAIN("store table", tests)

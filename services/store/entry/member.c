@@ -70,6 +70,7 @@ static void take_install(struct telling *t)
 
 static void tell_config(struct telling *t)
 {
+    store_note(t->store, STORE_COUNT_WRONG_EPOCH);
     t->reply.why = STORE_REPLY_EPOCH;
     t->reply.length = store_config_encode(&t->shard->config, t->bytes);
 }
@@ -270,12 +271,32 @@ static void take_item(struct telling *t)
     }
 }
 
+/* Why an item or a question is not for this server, where that is known. */
+static void note_strange(struct store *s, const struct store_shard *shard, uint64_t class_id, bool my_life)
+{
+    const bool here = shard != NULL && shard->config.count > 0;
+    store_note(s, STORE_COUNT_STRANGE);
+    if (class_id != s->of.id || !my_life) {
+        store_note(s, STORE_COUNT_WRONG_STORE);
+    } else if (!here) {
+        store_note(s, STORE_COUNT_WRONG_SHARD);
+    }
+}
+
+static void note_malformed(struct store *s, size_t size, size_t head)
+{
+    store_note(s, STORE_COUNT_MALFORMED);
+    if (size < head) {
+        store_note(s, STORE_COUNT_WRONG_LENGTH);
+    }
+}
+
 void store_member_item(struct store *s, const uint8_t *bytes, size_t size, const struct store_caller *from)
 {
     struct store_item item;
     struct telling t;
     if (from->job != STORE_JOB || !store_item_decode(bytes, size, &item)) {
-        store_note(s, STORE_COUNT_MALFORMED);
+        note_malformed(s, size, STORE_ITEM_HEAD);
         return;
     }
     if ((!s->joined && item.store_id == s->store_id) || s->health == STORE_OPENING || s->health == STORE_HEARING) {
@@ -294,11 +315,14 @@ void store_member_item(struct store *s, const uint8_t *bytes, size_t size, const
         return;
     }
     if (!is_meant(s, t.shard, &item, from)) {
-        store_note(s, STORE_COUNT_STRANGE);
+        note_strange(s, t.shard, item.class_id, item.store_id == s->store_id);
         reply(&t);
         return;
     }
     take_item(&t);
+    if (t.reply.why == STORE_REPLY_PROMISED) {
+        store_note(s, STORE_COUNT_WRONG_BALLOT);
+    }
     t.reply.full = store_is_full(s);
     t.reply.promised = t.shard->acceptor.promised;
     reply(&t);
@@ -335,7 +359,7 @@ void store_member_ask(struct store *s, const uint8_t *bytes, size_t size, const 
 {
     struct store_ask ask;
     if (!store_ask_decode(bytes, size, &ask)) {
-        store_note(s, STORE_COUNT_MALFORMED);
+        note_malformed(s, size, STORE_ASK_HEAD);
         return;
     }
     if (!is_allowed(&ask.order, from)) {
@@ -345,7 +369,7 @@ void store_member_ask(struct store *s, const uint8_t *bytes, size_t size, const 
     }
     struct store_shard *shard = store_shard_find(s, store_order_shard(&s->torus, &ask.order));
     if (ask.class_id != s->of.id || shard == NULL || s->health != STORE_WELL || shard->role != STORE_ROLE_MEMBER) {
-        store_note(s, STORE_COUNT_STRANGE);
+        note_strange(s, shard != NULL && shard->role == STORE_ROLE_MEMBER ? shard : NULL, ask.class_id, true);
         store_serve_refuse(s, &from->right, STORE_ANSWER_STRANGE, CW_STORE_OK, CW_SERVER_NONE, 0);
         return;
     }

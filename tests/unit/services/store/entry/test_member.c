@@ -57,6 +57,46 @@ START_TEST(only_members_are_promised_anything)
 }
 END_TEST
 
+/* What is refused is counted by its cause. */
+START_TEST(refusals_are_counted)
+{
+    struct fake_net *net = store_town_open(3);
+    store_town_must(net, 0, "put a one", CW_STORE_OK);
+    store_town_members(net, "a", member);
+    struct store *s = store_town_of(net, member[1]);
+    struct store_item good = prepare(net, member[1], member[0], HIGH), i = good;
+    i.store_id++;
+    item(net, member[1], member[0], &i);
+    i = good;
+    i.class_id++;
+    item(net, member[1], member[0], &i);
+    ck_assert_uint_eq(s->count[STORE_COUNT_WRONG_STORE], 2);
+    i = good;
+    while (store_shard_find(s, i.shard) != NULL) {
+        i.shard++;
+    }
+    item(net, member[1], member[0], &i);
+    ck_assert_uint_eq(s->count[STORE_COUNT_WRONG_SHARD], 1);
+    ck_assert_uint_eq(s->count[STORE_COUNT_STRANGE], 3);
+    i = good;
+    i.ballot.high = (uint64_t)(STORE_EPOCH_FIRST + 1) << 32;
+    item(net, member[1], member[0], &i);
+    ck_assert_uint_eq(s->count[STORE_COUNT_WRONG_EPOCH], 1);
+    i = good;
+    i.ballot.high = (uint64_t)STORE_EPOCH_FIRST << 32; /* below what it has promised */
+    item(net, member[1], member[0], &i);
+    ck_assert_uint_eq(s->count[STORE_COUNT_WRONG_BALLOT], 1);
+    const struct store_caller caller = {.job = STORE_JOB, .server = member[0], .port = STORE_PORT_MEMBERS};
+    const uint8_t bytes[STORE_ITEM_HEAD] = {0};
+    store_member_item(s, bytes, STORE_ITEM_HEAD - 1, &caller);
+    store_member_item(s, bytes, STORE_ITEM_HEAD, &caller);
+    store_member_ask(s, bytes, 1, &caller);
+    ck_assert_uint_eq(s->count[STORE_COUNT_MALFORMED], 3);
+    ck_assert_uint_eq(s->count[STORE_COUNT_WRONG_LENGTH], 2);
+    store_town_close(net);
+}
+END_TEST
+
 START_TEST(a_leader_steps_aside)
 {
     struct fake_net *net = store_town_open(3);
@@ -130,6 +170,7 @@ END_TEST
 static const struct suite_test tests[] = {
     SUITE_TEST(a_transaction_of_a_job_reads_or_writes),
     SUITE_TEST(only_members_are_promised_anything),
+    SUITE_TEST(refusals_are_counted),
     SUITE_TEST(a_leader_steps_aside),
     SUITE_TEST(a_job_asks_about_its_own_names),
 };

@@ -249,9 +249,16 @@ static bool stands_behind(const struct store_event *e, const struct state *s, in
            (maker == NULL || (maker->ttl > 0 && e->ended >= maker->begun + maker->ttl - maker->ttl / 50));
 }
 
+/* Of one that met some value: can that be this one? */
+static bool stands_on(const struct store_event *e, const struct state *s, int64_t ahead)
+{
+    return s->present && e->ended >= ahead && s->later_end >= e->begun;
+}
+
 /*
  * Refusals that met no value, and names that a list did not tell: each stands in some absence. With unknown deletes
- * about, that may be one of those; not with those of values that went by themselves, whose time is known.
+ * about, that may be one of those; not with those of values that went by themselves, whose time is known. Guards that
+ * met some value stand on one, unless it may be one that nobody knows; they are not compared with those that met none.
  */
 static void fit_nothings(struct judge *j)
 {
@@ -261,18 +268,20 @@ static void fit_nothings(struct judge *j)
         j->state[i].later_end = end;
         end = j->state[i].first_end < end ? j->state[i].first_end : end;
     }
-    for (size_t i = 0; i < j->count && j->good && known; i++) {
+    for (size_t i = 0; i < j->count && j->good; i++) {
         const struct store_event *e = &j->event[i];
-        bool found = e->kind != STORE_EVENT_NOTHING;
+        bool some = e->kind == STORE_EVENT_SOME;
+        bool found = some ? j->puts > 0 : e->kind != STORE_EVENT_NOTHING || !known;
         int64_t ahead = INT64_MIN;
         for (size_t k = 0; k < j->states && !found; k++) {
             const struct state *s = &j->state[k];
             ahead = k > 0 && s->begun > ahead ? s->begun : ahead;
-            found = stands(e, s, ahead) || stands_behind(e, s, ahead);
+            found = some ? stands_on(e, s, ahead) : stands(e, s, ahead) || stands_behind(e, s, ahead);
             ahead = s->last_begin > ahead ? s->last_begin : ahead;
         }
         if (!found) {
-            blame(j, "somebody met no value from %" PRId64 " to %" PRId64 ", when there was one", e->begun, e->ended);
+            blame(j, "somebody met %s value from %" PRId64 " to %" PRId64 ", when there was %s", some ? "some" : "no",
+                  e->begun, e->ended, some ? "none" : "one");
         }
     }
 }

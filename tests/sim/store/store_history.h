@@ -27,6 +27,7 @@ enum store_event_kind {
     STORE_EVENT_READ,    /* met the state `version` with the value `value`; value 0: not told */
     STORE_EVENT_ABSENT,  /* met the absence `version`: that of a delete; 0: of the beginning */
     STORE_EVENT_NOTHING, /* met some absence */
+    STORE_EVENT_SOME,    /* met some value */
     STORE_EVENT_FAILED,  /* a put of `value` that was told that nothing was done */
 };
 

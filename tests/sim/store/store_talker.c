@@ -471,7 +471,9 @@ static bool become_read(struct store_event *ev, const struct store_entry *e)
     if (!ok && !(e->answered && e->status == CW_STORE_NOT_FOUND)) {
         return false;
     }
-    ev->kind = ok ? STORE_EVENT_READ : e->listed ? STORE_EVENT_NOTHING : STORE_EVENT_ABSENT;
+    ev->kind = !ok               ? e->listed ? STORE_EVENT_NOTHING : STORE_EVENT_ABSENT
+               : e->version == 0 ? STORE_EVENT_SOME /* a guard, that it exists */
+                                 : STORE_EVENT_READ;
     ev->value = ok ? e->value : 0;
     return true;
 }

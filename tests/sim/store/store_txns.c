@@ -26,21 +26,28 @@ static int64_t now(void)
 
 /* ---- What came of it --------------------------------------------------------------------------------------------- */
 
-/* It met that version, 0: no value. */
-static void met(struct store_entry *e, uint64_t version)
+static void met_as(struct store_entry *e, cw_store_status status, uint64_t version)
 {
     e->op = CW_STORE_HEAD;
     e->listed = true; /* an absence without a version */
     e->answered = true;
-    e->status = version != 0 ? CW_STORE_OK : CW_STORE_NOT_FOUND;
+    e->status = status;
     e->version = version;
     e->ended = now();
+}
+
+/* It met that version, 0: no value. */
+static void met(struct store_entry *e, uint64_t version)
+{
+    met_as(e, version != 0 ? CW_STORE_OK : CW_STORE_NOT_FOUND, version);
 }
 
 static void held(const struct bargain *b, unsigned i)
 {
     const cw_store_guard *g = &b->guard[i];
-    if (g->kind != CW_STORE_IF_EXISTS) {
+    if (g->kind == CW_STORE_IF_EXISTS) {
+        met_as(b->of_guard[i], CW_STORE_OK, 0); /* some value */
+    } else {
         met(b->of_guard[i], g->kind == CW_STORE_IF_VERSION ? g->version : 0);
     }
 }
@@ -189,9 +196,21 @@ void store_txns_ask(cw_svc *svc, cw_svc *store, const cw_store_api *api, uint64_
 
 /* ---- The ledger -------------------------------------------------------------------------------------------------- */
 
-static bool is_unknown(const struct store_entry *e)
+static bool is_unknown(const struct store_entry *e, cw_store_op op)
 {
-    return e->txn > 0 && e->op == CW_STORE_PUT && (!e->answered || e->status == CW_STORE_UNKNOWN);
+    return e->txn > 0 && e->op == op && (!e->answered || e->status == CW_STORE_UNKNOWN);
+}
+
+/* Somebody met the absence that the delete would have made: so there was something to delete. */
+static bool is_gone(const struct store_ledger *l, unsigned key, uint64_t version)
+{
+    for (size_t i = 0; i < l->count; i++) {
+        const struct store_entry *e = &l->entry[i];
+        if (e->key == key && e->version == version && e->answered && e->status == CW_STORE_NOT_FOUND) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void store_txns_resolve(struct store_ledger *l)
@@ -201,12 +220,14 @@ void store_txns_resolve(struct store_ledger *l)
         bool reads = read->op == CW_STORE_GET && read->answered && read->status == CW_STORE_OK;
         const struct store_entry *w =
             reads && read->value >= 1 && read->value <= l->count ? &l->entry[read->value - 1] : NULL;
-        if (w == NULL || !is_unknown(w) || w->version != 0) {
+        if (w == NULL || !is_unknown(w, CW_STORE_PUT) || w->version != 0) {
             continue;
         }
         const uint64_t base = read->version - w->step;
         for (struct store_entry *e = &l->entry[w->txn - 1]; e < &l->entry[l->count] && e->txn == w->txn; e++) {
-            e->version = is_unknown(e) ? base + e->step : e->version;
+            bool made =
+                is_unknown(e, CW_STORE_PUT) || (is_unknown(e, CW_STORE_DELETE) && is_gone(l, e->key, base + e->step));
+            e->version = made ? base + e->step : e->version;
         }
     }
 }

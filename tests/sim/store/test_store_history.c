@@ -43,6 +43,7 @@ static bool good(const struct store_event *events, size_t count)
 #define DELETE(v, from, to) EVENT(DELETE, v, 0, from, to)
 #define READ(v, from, to) EVENT(READ, v, 100 + (v), from, to)
 #define ABSENT(v, from, to) EVENT(ABSENT, v, 0, from, to)
+#define SOME(from, to) EVENT(SOME, 0, 0, from, to)
 #define NOTHING(from, to) EVENT(NOTHING, 0, 0, from, to)
 #define CAS(f, v, from, to) \
     ((struct store_event){  \
@@ -73,6 +74,10 @@ START_TEST(deletes)
     BAD("no value", PUT(1, 0, 1), NOTHING(2, 3));
     GOOD(PUT(1, 0, 1), NOTHING(0, 3));
     GOOD(PUT(1, 0, 1), DELETE(2, 4, 9), NOTHING(5, 6), PUT(3, 8, 10));
+    GOOD(PUT(1, 0, 1), SOME(2, 3), DELETE(2, 4, 9), SOME(5, 6));
+    BAD("some value", PUT(1, 0, 1), DELETE(2, 2, 3), SOME(4, 5));
+    BAD("some value", SOME(0, 1), PUT(1, 2, 3));
+    GOOD(PUT(1, 0, 1), DELETE(2, 2, 3), SOME(4, 5), PUT(0, 0, STORE_NO_END)); /* it may be that one */
 }
 END_TEST
 
@@ -152,6 +157,8 @@ static bool apply(const struct store_event *e, uint64_t version, struct now *now
         return now->value == 0 && now->version == e->version;
     case STORE_EVENT_NOTHING:
         return now->value == 0;
+    case STORE_EVENT_SOME:
+        return now->value != 0;
     default:
         return true;
     }

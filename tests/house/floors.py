@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 CONTRACTS, KEYSPACE, BASE, WIRE = "include/cubeway", "keyspace", "runtime/base", "runtime/wire"
 SETTING, STORAGE, FIGURES, SHARE = "runtime/setting", "storage", "runtime/figures", "runtime/share"
+HASH = "runtime/hash"
 LINKSTATE, CORE, BOOT, NMU, SHIM = "runtime/linkstate", "runtime/core", "runtime/boot", "runtime/nmu", "shim"
 SERVICE_LIST, REPLY, TRANSPORT, SERVICE_JOBS = "services", "services/reply", "services/transport", "services/jobs"
 PING, BENCH, TRACE, INQUIRY = "services/ping", "services/bench", "services/trace", "services/inquiry"
@@ -16,6 +17,7 @@ MEMCACHED, KVCACHE_DATA = "services/kvcache/memcached", "services/kvcache/data"
 TUNNEL, TUNNEL_PACKET = "services/tunnel", "services/tunnel/packet"
 STORE, STORE_DISK, STORE_HELD = "services/store", "services/store/disk", "services/store/held"
 STORE_ASK, STORE_ENTRY = "services/store/ask", "services/store/entry"
+S3_PROTOCOL, S3_BODY = "services/s3/protocol", "services/s3/body"
 CAST, GROUP, FILE = "services/multicast/cast", "services/multicast/group", "services/multicast/file"
 SCENARIO, CAPTURE, CONF, HOSTS = "scenario", "formats/capture", "formats/conf", "formats/hosts"
 TAR = "formats/tar"
@@ -49,6 +51,7 @@ FOLDERS = (
     Folder(KEYSPACE, 1, KEYSPACE, (CONTRACTS,), True),
     Folder(BASE, 1, "base", (CONTRACTS,), True),
     Folder(FIGURES, 1, "figures", (CONTRACTS, BASE), True),
+    Folder(HASH, 1, "hash", (CONTRACTS,), True),
     Folder(STORAGE, 1, STORAGE, (CONTRACTS, BASE), True),
     Folder(SETTING, 2, "setting", (CONTRACTS, BASE), True),
     Folder(WIRE, 2, "wire", (CONTRACTS, BASE), True),
@@ -88,6 +91,8 @@ FOLDERS = (
     Folder(STORE, 4, STORE, (*GROUND, REPLY, TRANSPORT, STORE_DISK, STORE_HELD), False),
     Folder(STORE_ASK, 4, STORE_ASK, (CONTRACTS, BASE, REPLY, STORE_HELD, STORE), False),
     Folder(STORE_ENTRY, 4, STORE_ENTRY, (CONTRACTS, BASE, REPLY, STORE_DISK, STORE_HELD, STORE, STORE_ASK), False),
+    Folder(S3_PROTOCOL, 4, S3_PROTOCOL, (CONTRACTS, BASE, HASH), True),
+    Folder(S3_BODY, 4, S3_BODY, (CONTRACTS, S3_PROTOCOL), False),
     Folder(MEMCACHED, 4, MEMCACHED, (CONTRACTS, BASE, KVCACHE), False),
     Folder(MULTICAST, 4, MULTICAST, (CONTRACTS, BASE, REPLY, CAST, GROUP, FILE), False),
     Folder(AGGREGATE_DENSE, 4, AGGREGATE_DENSE, (*GROUND, REPLY, TRANSPORT), False),
@@ -178,10 +183,11 @@ PURE_HEADERS = {
 
 # A system is met in one place: header pattern -> the files that may include it.
 SYSTEM_HOMES = {
-    "openssl/*": ("keyspace/key.c", "formats/seal/seal.c", "formats/seal/sha256.c"),
+    "openssl/*": ("keyspace/key.c", "runtime/hash/hash.c", "formats/seal/seal.c", "formats/seal/sha256.c"),
     "event2/*": ("daemon/host/pump.c", "daemon/machine/outside.c", "daemon/control/control.c",
                  "daemon/listeners/metrics.c",
                  "services/kvcache/memcached/connection.c", "services/kvcache/memcached/gateway.c"),
+    "expat.h": ("services/s3/body/body.c",),
     "jansson.h": ("scenario/report.c", "formats/message/message.c"),
     # links are watched, links are built, a tun is given its addresses
     "libmnl/*": ("shim/carrier.c", "testbed/veth.c", "daemon/listeners/tun_device.c",

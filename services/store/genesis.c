@@ -163,7 +163,7 @@ static void take_offer(struct store *s, const struct store_word *w, uint32_t cal
     struct store_word answer = {.kind = STORE_WORD_KNOWN, .of = s->of};
     bool mine = s->of.id == w->of.id;
     if (w->of.disk && !store_durable_ready(s)) {
-        answer = (struct store_word){.kind = STORE_WORD_NO_DISK};
+        answer = (struct store_word){.kind = s->health == STORE_OPENING ? STORE_WORD_NOT_YET : STORE_WORD_NO_DISK};
     } else if (mine || (s->of.id == 0 && (!has_offer(s) || s->offered == w->of.id))) {
         s->offered = w->of.id;
         s->offer_ends = cw_time_add(cw_now(s->svc), CW_SEC(STORE_OFFER_S));

@@ -10,6 +10,7 @@
 #include <string.h>
 
 enum { WORD_MS = 500, WORD_RETRIES = 3, WINDOW = 64, SHOWN = 8 };
+enum { READING_MS = 100, READING_S = 10 }; /* who reads its folder is asked again so often, for so long */
 
 enum step { STEP_OFFER, STEP_RECORD, STEP_CANCEL };
 
@@ -17,6 +18,7 @@ enum step { STEP_OFFER, STEP_RECORD, STEP_CANCEL };
 struct place {
     uint64_t id, recorded;
     bool of_it;
+    bool reads; /* its folder: it is to be asked again */
 };
 
 struct store_genesis {
@@ -24,7 +26,12 @@ struct store_genesis {
     cw_request *request;
     struct store_class of;
     enum step step;
-    bool again;          /* the class is there, but perhaps not at all servers */
+    bool again;       /* the class is there, but perhaps not at all servers */
+    bool waits;       /* only those are asked that still read their folders */
+    bool refresh;     /* what others agreed to meanwhile may be over: they are asked once more */
+    unsigned reading; /* servers that do */
+    cw_time until;    /* then they are missing */
+    cw_timer *timer;
     cw_server next;      /* the next one to ask */
     unsigned open, good; /* servers that are being asked in this step, and those that agreed */
     unsigned whole;      /* servers that were of the class before */
@@ -53,6 +60,13 @@ static void tell_missing(struct store_genesis *g)
         cw_coord c = cw_server_coord(g->store->svc, g->missed[i]);
         int n = snprintf(text + used, sizeof text - used, "%s%u,%u,%u", i > 0 ? " " : "", c.x, c.y, c.z);
         used += n > 0 && (size_t)n < sizeof text - used ? (size_t)n : 0;
+    }
+    if (g->reading > 0) {
+        refuse_request(g->request,
+                       "no store was made: %u of %u servers are still reading their store's folders, %s%s; "
+                       "try again when they have: their log says so",
+                       g->reading, g->store->torus.servers, text, g->missing > SHOWN ? " and others" : "");
+        return;
     }
     const char *what = g->again ? "the store is not whole yet" : "no store was made";
     if (g->without > 0) {
@@ -129,6 +143,8 @@ static void begin(struct store_genesis *g, enum step step)
     g->step = step;
     g->next = 0;
     g->good = 0;
+    g->waits = false;
+    g->refresh = false;
     ask_more(g);
 }
 
@@ -140,13 +156,55 @@ static void begin_again(struct store_genesis *g)
     g->taken = false;
     g->missing = 0;
     g->without = 0;
+    g->reading = 0;
     begin(g, STEP_OFFER);
+}
+
+/* Those that still read their folders are missing by now. */
+static void miss_readers(struct store_genesis *g)
+{
+    for (cw_server s = 0; s < g->store->torus.servers && g->step == STEP_OFFER; s++) {
+        if (g->at[s].reads) {
+            g->at[s].reads = false;
+            miss(g, s);
+        }
+    }
+}
+
+static void ask_readers(cw_svc *svc, void *state, void *arg)
+{
+    struct store_genesis *g = arg;
+    (void)svc;
+    (void)state;
+    g->timer = NULL;
+    g->waits = true;
+    g->refresh = true;
+    g->reading = 0;
+    g->next = 0;
+    ask_more(g);
+}
+
+/* True: some servers are asked again in a moment. */
+static bool waits_for_readers(struct store_genesis *g)
+{
+    cw_svc *svc = g->store->svc;
+    if (g->step != STEP_OFFER || g->reading == 0 || g->missing > 0 || !cw_time_before(cw_now(svc), g->until)) {
+        return false;
+    }
+    g->timer = cw_timer_start(svc, CW_MS(READING_MS), ask_readers, g);
+    return g->timer != NULL;
 }
 
 static void next_step(struct store_genesis *g)
 {
     cw_server servers = g->store->torus.servers;
-    if (g->step == STEP_OFFER && g->whole < servers) {
+    if (waits_for_readers(g)) {
+        return;
+    }
+    miss_readers(g);
+    if (g->step == STEP_OFFER && g->refresh && g->good == servers && g->whole == 0) {
+        begin(g, STEP_OFFER);
+    } else if (g->step == STEP_OFFER && g->whole < servers) {
         begin(g, g->good == servers ? STEP_RECORD : STEP_CANCEL);
     } else if (g->step == STEP_CANCEL && g->taken && !g->again && is_same(&g->of, &g->other)) {
         begin_again(g);
@@ -186,6 +244,11 @@ static void take_word(struct store_genesis *g, cw_server server, const struct st
     if (w->kind == STORE_WORD_KNOWN && g->step == STEP_OFFER) {
         g->taken = true;
         g->other = w->of.id != 0 ? w->of : g->other;
+    }
+    if (w->kind == STORE_WORD_NOT_YET && g->step == STEP_OFFER) {
+        g->at[server].reads = true;
+        g->reading++;
+        return;
     }
     g->without += w->kind == STORE_WORD_NO_DISK;
     miss(g, server);
@@ -242,6 +305,9 @@ static bool ask_one(struct store_genesis *g, cw_server server)
     const cw_call_options options = {CW_CALL_INIT, .timeout = CW_MS(WORD_MS), .retries = WORD_RETRIES};
     uint8_t entries[STORE_ENTRIES_MOST * STORE_ENTRY_BYTES];
     struct store_word w = {.kind = kinds[g->step], .of = g->of};
+    if (g->waits && !g->at[server].reads) {
+        return true; /* it has answered */
+    }
     if (g->step == STEP_RECORD && g->at[server].of_it) {
         g->good++;
         return true;
@@ -258,12 +324,14 @@ static bool ask_one(struct store_genesis *g, cw_server server)
     int rc = e == NULL ? -ENOMEM : store_genesis_send(g->store, server, &w, &options, heard, e);
     if (rc == 0) {
         g->open++;
+        g->at[server].reads = false;
         return true;
     }
     free(e);
     if (rc == -EAGAIN && g->open > 0) {
         return false;
     }
+    g->at[server].reads = false;
     miss(g, server);
     return true;
 }
@@ -276,6 +344,31 @@ static void ask_more(struct store_genesis *g)
     if (g->open == 0) {
         next_step(g);
     }
+}
+
+/* What this server's own folder holds is known by now; or it takes too long. */
+static void folder_read(cw_svc *svc, void *state, void *arg)
+{
+    struct store_genesis *g = arg;
+    struct store *s = state;
+    g->timer = NULL;
+    if (s->health == STORE_OPENING && cw_time_before(cw_now(svc), g->until)) {
+        g->timer = cw_timer_start(svc, CW_MS(READING_MS), folder_read, g);
+    }
+    if (g->timer != NULL) {
+        return;
+    }
+    if (s->of.id != 0 && !is_same(&s->of, &g->of)) {
+        refuse_other(g->request, &s->of);
+        cw_request_done(g->request, -EINVAL);
+        s->genesis = NULL;
+        free(g);
+        return;
+    }
+    g->again = s->of.id != 0;
+    g->of.id = s->of.id != 0 ? s->of.id : g->of.id;
+    g->until = cw_time_add(cw_now(svc), CW_SEC(READING_S));
+    ask_more(g);
 }
 
 int store_making_begin(struct store *s, cw_request *r, const char *name, bool disk, unsigned copies)
@@ -301,14 +394,21 @@ int store_making_begin(struct store *s, cw_request *r, const char *name, bool di
         of.id = cw_random(s->svc);
     }
     g->of = of;
+    g->until = cw_time_add(cw_now(s->svc), CW_SEC(READING_S));
     s->genesis = g;
-    ask_more(g); /* its end may answer the request already, which is as well */
+    if (s->health == STORE_OPENING) {
+        g->timer = cw_timer_start(s->svc, CW_MS(READING_MS), folder_read, g);
+    }
+    if (g->timer == NULL) {
+        ask_more(g); /* its end may answer the request already, which is as well */
+    }
     return 1;
 }
 
 void store_making_close(struct store *s)
 {
     if (s->genesis != NULL && s->genesis->open == 0) {
+        cw_timer_stop(s->svc, s->genesis->timer);
         free(s->genesis);
     }
     s->genesis = NULL;

@@ -60,9 +60,6 @@ static int create(struct store *s, cw_request *r, int argc, const char *const *a
     if (argc < 2 || (!disk && strcmp(argv[1], "memory") != 0)) {
         return refuse_request(r, "a store is on 'disk' or in 'memory': '%.60s'", argc < 2 ? "" : argv[1]);
     }
-    if (s->health == STORE_OPENING) {
-        return refuse_request(r, "this server is still reading its store's folder; try again in a moment");
-    }
     int used = words_options(argc - 2, argv + 2, options, 1);
     if (used < argc - 2) {
         return refuse_option(r, argv[2 + used], options, 1);

@@ -35,6 +35,7 @@ enum store_word_kind {
     STORE_WORD_NO_DISK = 8, /* no: the class is one on disks, and I have none */
     STORE_WORD_HEARD = 9,   /* how far did you hear that my log goes, `store_id`? Answer: POSITION */
     STORE_WORD_POSITION = 10,
+    STORE_WORD_NOT_YET = 11, /* perhaps: I am still reading my folder; ask me again */
     STORE_WORD_KINDS,
 };
 

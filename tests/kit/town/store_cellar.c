@@ -70,7 +70,7 @@ struct fake_net *store_cellar_open(unsigned copies)
     store_town_turn = turn;
     struct fake_net *net = store_town_open_with(options);
     snprintf(line, sizeof line, "create disk copies=%u", copies);
-    ck_assert_int_eq(store_town_ask(net, 0, line)->rc, 0);
+    ck_assert(copies == 0 || store_town_ask(net, 0, line)->rc == 0);
     return net;
 }
 

@@ -6,7 +6,7 @@
 #include "simulator/disk.h"
 #include "store_town.h"
 
-/* A town with a store on disks. */
+/* A town with a store on disks; copies 0: there is no store yet. */
 struct fake_net *store_cellar_open(unsigned copies);
 /* Closes it, and holds that nothing was left. */
 void store_cellar_close(struct fake_net *net);

@@ -126,6 +126,45 @@ START_TEST(a_disk_that_fails_is_the_end_of_a_member)
 }
 END_TEST
 
+/* Right after a start: a store is made as soon as all have read their folders, whoever is asked to make it. */
+START_TEST(who_reads_its_folder_is_waited_for)
+{
+    static struct fake_result r;
+    for (cw_server at = 0; at <= 4; at += 4) {
+        struct fake_net *net = store_cellar_open(0);
+        fake_net_down(net, 4);
+        store_cellar_hang(4, true);
+        fake_net_up(net, 4);
+        fake_command(net->server[at], "create disk", &r);
+        store_cellar_run(net, CW_SEC(6));
+        ck_assert(!r.done);
+        ck_assert_int_eq(store_town_of(net, 4)->health, STORE_OPENING);
+        store_cellar_hang(4, false);
+        store_cellar_run(net, CW_SEC(1));
+        ck_assert(r.done);
+        ck_assert_int_eq(r.rc, 0);
+        store_town_must(net, 4, "put a one", CW_STORE_OK);
+        store_cellar_close(net);
+    }
+}
+END_TEST
+
+START_TEST(who_reads_its_folder_for_too_long_is_named)
+{
+    struct fake_net *net = store_cellar_open(0);
+    fake_net_down(net, 4);
+    store_cellar_hang(4, true);
+    fake_net_up(net, 4);
+    const struct fake_result *r = store_town_ask(net, 0, "create disk");
+    ck_assert_int_lt(r->rc, 0);
+    ck_assert_ptr_nonnull(strstr(fake_text(r, 0, "error"), "1 of 9 servers are still reading their store's folders"));
+    store_cellar_hang(4, false);
+    store_cellar_run(net, CW_SEC(1));
+    ck_assert_int_eq(store_town_ask(net, 4, "create disk")->rc, 0);
+    store_cellar_close(net);
+}
+END_TEST
+
 /* The others answer: one of them leads for as long as the disk hangs, and nobody is told that there is no majority. */
 START_TEST(a_leader_whose_disk_hangs_steps_aside)
 {
@@ -192,6 +231,8 @@ static const struct suite_test tests[] = {
     SUITE_TEST(a_long_value_outlives_a_loss_of_power),
     SUITE_TEST(an_empty_disk_is_no_member),
     SUITE_TEST(a_disk_that_fails_is_the_end_of_a_member),
+    SUITE_TEST(who_reads_its_folder_is_waited_for),
+    SUITE_TEST(who_reads_its_folder_for_too_long_is_named),
     SUITE_TEST(a_leader_whose_disk_hangs_steps_aside),
     SUITE_TEST(an_idle_server_sleeps),
     SUITE_TEST(options_are_judged),

@@ -383,6 +383,8 @@ void store_durable_close(struct store *s)
         s->disks->close(s->disks->context, s->disk);
         s->disk = NULL;
     }
+    cw_timer_stop(s->svc, s->damage.timer);
+    s->damage = (struct store_damage){.count = 0};
     journal_close(s->journal);
     s->journal = NULL;
 }

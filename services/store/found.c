@@ -129,22 +129,105 @@ void store_found(void *arg, uint8_t kind, const uint8_t *value, size_t size)
     s->found_strange += !good;
 }
 
+/* ---- What rots --------------------------------------------------------------------------------------------------- */
+
+enum { LOOK_MOST = 1024 }; /* registers whose keys are computed in one upcall */
+
 /* Everything is in memory as well: what rots on the disk is written again. */
+static void write_if_sought(struct store *s, struct store_shard *shard, const struct store_register *r)
+{
+    struct store_damage *d = &s->damage;
+    const struct store_name name = store_register_name(r);
+    const cw_key its = store_places_record(&name);
+    for (unsigned i = 0; i < d->sought; i++) {
+        if (memcmp(its.b, d->key[i].b, sizeof its.b) == 0) {
+            store_durable_register(s, shard, &name, NULL, 0);
+            d->key[i] = d->key[--d->sought];
+            d->key[d->sought] = d->key[--d->count];
+            return;
+        }
+    }
+}
+
+/* The first shard from that number on that holds anything; NULL: there is none. */
+static struct store_shard *holder(const struct store *s, uint32_t number)
+{
+    for (unsigned i = 0; i < s->shards; i++) {
+        if (s->shard[i]->number >= number && s->shard[i]->acceptor.table.bucket != NULL) {
+            return s->shard[i];
+        }
+    }
+    return NULL;
+}
+
+/* Looks at some registers more. False: that was all. */
+static bool look(struct store *s)
+{
+    struct store_damage *d = &s->damage;
+    unsigned looked = 0;
+    struct store_shard *shard;
+    while (d->sought > 0 && (shard = holder(s, d->shard)) != NULL) {
+        d->bucket = shard->number == d->shard ? d->bucket : 0;
+        d->at = shard->number == d->shard ? d->at : 0;
+        d->shard = shard->number;
+        for (; d->bucket < STORE_BUCKETS; d->bucket++, d->at = 0) {
+            const struct store_register *r = store_table_at(&shard->acceptor.table, d->bucket, d->at);
+            for (; r != NULL && looked < LOOK_MOST; r = r->next, d->at++, looked++) {
+                write_if_sought(s, shard, r);
+            }
+            if (r != NULL) {
+                return true;
+            }
+        }
+        d->shard++;
+        d->bucket = 0;
+    }
+    return false;
+}
+
+/* At the end, what was not found is not held any more; what was damaged meanwhile is looked for from the beginning. */
+static void walk(cw_svc *svc, void *state, void *arg)
+{
+    struct store *s = state;
+    struct store_damage *d = &s->damage;
+    (void)arg;
+    d->timer = NULL;
+    if (!look(s)) {
+        d->count -= d->sought;
+        memmove(d->key, d->key + d->sought, d->count * sizeof *d->key);
+        d->sought = d->count;
+        d->shard = 0;
+        d->bucket = 0;
+        d->at = 0;
+    }
+    if (d->sought > 0) {
+        d->timer = cw_timer_start(svc, CW_NS(0), walk, NULL);
+    }
+}
+
+/* The key says neither the name nor the shard. Where there are too many of them the next scrub finds the rest. */
+static void seek(struct store *s, const cw_key *key)
+{
+    struct store_damage *d = &s->damage;
+    for (unsigned i = 0; i < d->count; i++) {
+        if (memcmp(d->key[i].b, key->b, sizeof key->b) == 0) {
+            return;
+        }
+    }
+    if (d->count < STORE_DAMAGED_MOST) {
+        d->key[d->count++] = *key;
+    }
+    if (d->timer == NULL) {
+        d->sought = d->count;
+        d->timer = cw_timer_start(s->svc, CW_NS(0), walk, NULL);
+    }
+}
+
 void store_found_damaged(void *arg, uint8_t kind, const cw_key *key)
 {
     struct store *s = arg;
-    for (unsigned i = 0; i < s->shards && kind == STORE_FOUND_REGISTER; i++) {
-        const struct store_table *t = &s->shard[i]->acceptor.table;
-        for (unsigned b = 0; b < STORE_BUCKETS && t->bucket != NULL; b++) {
-            for (const struct store_register *r = t->bucket[b].first; r != NULL; r = r->next) {
-                struct store_name name = store_register_name(r);
-                cw_key its = store_places_record(&name);
-                if (memcmp(its.b, key->b, sizeof its.b) == 0) {
-                    store_durable_register(s, s->shard[i], &name, NULL, 0);
-                    return;
-                }
-            }
-        }
+    if (kind == STORE_FOUND_REGISTER) {
+        seek(s, key);
     }
     for (unsigned i = 0; i < s->shards && kind == STORE_FOUND_SHARD; i++) {
         cw_key its = store_found_key(s->shard[i]->number);

@@ -52,6 +52,7 @@ enum {
     STORE_WATCHERS_MOST = 1024,   /* of these, waiting for changes */
     STORE_KEY_MOST = 64,          /* of these, waiting for one name's write */
     STORE_ASKED_MOST = 64 << 20,  /* bytes of questions asked at this server */
+    STORE_DAMAGED_MOST = 64,      /* records on the disk that are written again at a time */
     STORE_HINTS = 1024,           /* shards of which the asker remembers who led */
 };
 
@@ -176,6 +177,19 @@ struct store_peer {
     bool asked, told; /* of this server's own position, after a restart */
 };
 
+/*
+ * Registers whose records were found damaged on the disk, by their keys; and how far the walk has come that looks for
+ * the first `sought` of them in memory.
+ */
+struct store_damage {
+    cw_key key[STORE_DAMAGED_MOST];
+    unsigned count, sought;
+    uint32_t shard; /* by number */
+    unsigned bucket;
+    uint32_t at;
+    cw_timer *timer; /* NULL: nothing is looked for */
+};
+
 /* Why this server votes in nothing at the moment, or never again. */
 enum store_health {
     STORE_WELL,
@@ -220,6 +234,7 @@ struct store {
     cw_timer *disk_timer;
     cw_timer *hearing_timer;
     cw_time hearing_ends;
+    struct store_damage damage;
     unsigned disk_waits;     /* answers and votes that wait for the disk */
     cw_time disk_stirred;    /* when it told of something last, or the first of these began to wait */
     uint64_t found_position; /* of the log when it was opened */

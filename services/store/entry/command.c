@@ -71,6 +71,8 @@ static void tell_disk(const struct store *s, cw_request *r)
 {
     struct journal_status disk;
     cw_request_text(r, "disk", store_durable_text(s));
+    cw_request_int(r, "disk_slow", (int64_t)s->count[STORE_COUNT_DISK_SLOW]);
+    cw_request_int(r, "stepped_aside", (int64_t)s->count[STORE_COUNT_ASIDE]);
     if (store_durable_ready(s)) {
         journal_status(s->journal, &disk);
         cw_request_int(r, "disk_bytes", (int64_t)disk.bytes);

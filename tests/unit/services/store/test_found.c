@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/store/found.h"
 
+#include "services/store/disk/journal.h"
 #include "store_cellar.h"
 #include "suite.h"
+
+#include <string.h>
 
 START_TEST(all_lose_their_power)
 {
@@ -65,9 +68,48 @@ START_TEST(what_an_earlier_release_wrote)
 }
 END_TEST
 
+static void rots(struct store *s, const char *text)
+{
+    const struct store_name name = {STORE_JOB, (const uint8_t *)text, strlen(text)};
+    const cw_key key = store_places_record(&name);
+    store_found_damaged(s, STORE_FOUND_REGISTER, &key);
+}
+
+/* Some registers in one upcall, not all that are there. */
+START_TEST(what_rots_is_written_again)
+{
+    struct fake_net *net = store_cellar_open(3);
+    cw_server member[STORE_COPIES_MOST];
+    struct journal_status before, after;
+    char line[40];
+    for (unsigned i = 0; i < 2000; i++) {
+        snprintf(line, sizeof line, "put {t}%u value", i);
+        store_town_must(net, 0, line, CW_STORE_OK);
+    }
+    store_town_members(net, "{t}", member);
+    struct store *s = store_town_of(net, member[1]);
+    journal_status(s->journal, &before);
+    rots(s, "{t}5");
+    rots(s, "{t}1999");
+    rots(s, "{t}1999");
+    rots(s, "nobody's");
+    journal_status(s->journal, &after);
+    ck_assert_uint_eq(after.put, before.put);
+    store_cellar_run(net, CW_MS(1));
+    rots(s, "{t}7");
+    store_cellar_run(net, CW_MS(100));
+    journal_status(s->journal, &after);
+    ck_assert_uint_eq(after.put, before.put + 3);
+    ck_assert_ptr_null(s->damage.timer);
+    ck_assert_uint_eq(s->damage.count, 0);
+    store_cellar_close(net);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(what_an_earlier_release_wrote),
     SUITE_TEST(what_a_later_release_wrote),
     SUITE_TEST(all_lose_their_power),
+    SUITE_TEST(what_rots_is_written_again),
 };
 SUITE_MAIN("store found", tests)

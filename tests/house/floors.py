@@ -17,7 +17,7 @@ MEMCACHED, KVCACHE_DATA = "services/kvcache/memcached", "services/kvcache/data"
 TUNNEL, TUNNEL_PACKET = "services/tunnel", "services/tunnel/packet"
 STORE, STORE_DISK, STORE_HELD = "services/store", "services/store/disk", "services/store/held"
 STORE_ASK, STORE_ENTRY = "services/store/ask", "services/store/entry"
-S3_PROTOCOL, S3_BODY = "services/s3/protocol", "services/s3/body"
+S3_PROTOCOL, S3_BODY, S3_OBJECT = "services/s3/protocol", "services/s3/body", "services/s3/object"
 CAST, GROUP, FILE = "services/multicast/cast", "services/multicast/group", "services/multicast/file"
 SCENARIO, CAPTURE, CONF, HOSTS = "scenario", "formats/capture", "formats/conf", "formats/hosts"
 TAR = "formats/tar"
@@ -93,6 +93,7 @@ FOLDERS = (
     Folder(STORE_ENTRY, 4, STORE_ENTRY, (CONTRACTS, BASE, REPLY, STORE_DISK, STORE_HELD, STORE, STORE_ASK), False),
     Folder(S3_PROTOCOL, 4, S3_PROTOCOL, (CONTRACTS, BASE, HASH), True),
     Folder(S3_BODY, 4, S3_BODY, (CONTRACTS, S3_PROTOCOL), False),
+    Folder(S3_OBJECT, 4, S3_OBJECT, (CONTRACTS, BASE, S3_PROTOCOL), False),
     Folder(MEMCACHED, 4, MEMCACHED, (CONTRACTS, BASE, KVCACHE), False),
     Folder(MULTICAST, 4, MULTICAST, (CONTRACTS, BASE, REPLY, CAST, GROUP, FILE), False),
     Folder(AGGREGATE_DENSE, 4, AGGREGATE_DENSE, (*GROUND, REPLY, TRANSPORT), False),

@@ -170,6 +170,65 @@ START_TEST(what_ends_unknown_is_left_to_the_sweeper)
 }
 END_TEST
 
+/* Answers come in an order that each round draws anew. */
+START_TEST(two_at_once_come_one_after_the_other)
+{
+    static const char *const bytes[] = {"0123456789", "abcdefghijklmn"};
+    const unsigned lots[] = {4, 5};
+    unsigned last[2] = {0};
+    for (uint64_t round = 0; round < 100; round++) {
+        struct s3_put *put[2];
+        bench_open(2, 100);
+        bench.store.prng = prng_stream(round, 0, 1);
+        ck_assert_int_eq(bench_put("k", "before all"), S3_OK);
+        bench.dones = 0;
+        for (unsigned i = 0; i < 2; i++) {
+            const struct s3_put_order order = bench_order("k", strlen(bytes[i]));
+            put[i] = bench_begin(&order);
+        }
+        size_t fed[2] = {0};
+        for (unsigned i = 0; fed[0] < 10 || fed[1] < 14; i ^= 1) {
+            fed[i] += s3_put_feed(put[i], bytes[i] + fed[i], strlen(bytes[i]) - fed[i]);
+            (void)standin_turn(&bench.store);
+        }
+        s3_put_end(put[0]);
+        s3_put_end(put[1]);
+        bench_run();
+        SUITE_HOLDS(bench.dones == 2 && bench.fault == S3_OK);
+        const char *there = bench_get("k");
+        SUITE_HOLDS(there != NULL);
+        unsigned winner = strcmp(there, bytes[1]) == 0;
+        SUITE_HOLDS(strcmp(there, bytes[winner]) == 0, "%s", there);
+        last[winner]++;
+        bench_pass(S3_GRACE_S);
+        SUITE_HOLDS(bench_lots() == lots[winner], "round %u", (unsigned)round); /* of the other one nothing is left */
+        bench_close();
+    }
+    ck_assert(last[0] > 0 && last[1] > 0);
+}
+END_TEST
+
+START_TEST(of_two_that_insert_at_once_one_does)
+{
+    for (uint64_t round = 0; round < 50; round++) {
+        bench_open(2, 100);
+        bench.store.prng = prng_stream(round, 0, 1);
+        struct s3_put_order order = bench_order("k", 1);
+        order.put_if = S3_PUT_IF_NONE;
+        struct s3_put *one = bench_begin(&order), *other = bench_begin(&order);
+        while (s3_put_feed(one, "a", 1) == 0 || s3_put_feed(other, "b", 1) == 0) {
+            (void)standin_turn(&bench.store);
+        }
+        s3_put_end(one);
+        s3_put_end(other);
+        bench_run();
+        SUITE_HOLDS(bench.dones == 2 && bench.fault == S3_PRECONDITION_FAILED);
+        SUITE_HOLDS(bench_get("k") != NULL);
+        bench_close();
+    }
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(short_and_long_ones),
     SUITE_TEST(what_is_replaced_goes_after_a_while),
@@ -180,5 +239,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(an_end_before_all_bytes_came_is_a_fault),
     SUITE_TEST(memory_is_the_back_pressure),
     SUITE_TEST(what_ends_unknown_is_left_to_the_sweeper),
+    SUITE_TEST(two_at_once_come_one_after_the_other),
+    SUITE_TEST(of_two_that_insert_at_once_one_does),
 };
 SUITE_MAIN("put", tests)

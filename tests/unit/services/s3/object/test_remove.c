@@ -62,6 +62,39 @@ START_TEST(what_the_store_refuses_is_a_fault)
 }
 END_TEST
 
+/* In each order of the answers: either the put came last, and all of it is there, or nothing is. */
+START_TEST(one_that_is_put_in_the_same_instant)
+{
+    unsigned there = 0;
+    for (uint64_t round = 0; round < 100; round++) {
+        bench_open(2, 100);
+        ck_assert_int_eq(bench_put("k", "before all"), S3_OK);
+        bench.store.prng = prng_stream(round, 0, 1);
+        bench.dones = 0;
+        const struct s3_put_order order = bench_order("k", 6);
+        struct s3_put *put = bench_begin(&order);
+        for (size_t fed = 0; fed < 6; (void)standin_turn(&bench.store)) {
+            fed += s3_put_feed(put, "abcdef" + fed, 6 - fed);
+        }
+        while (bench.store.waits > 0) {
+            (void)standin_turn(&bench.store);
+        }
+        s3_put_end(put);
+        ck_assert_int_eq(s3_remove_object(bench.desk, BENCH_JOB, "bucket", 6, "k", 1, bench_removed, NULL), S3_OK);
+        bench_run();
+        SUITE_HOLDS(bench.dones == 2 && bench.fault == S3_OK);
+        bool is = bench_get("k") != NULL;
+        SUITE_HOLDS(!is || strcmp(bench.body, "abcdef") == 0);
+        there += is;
+        bench_pass(S3_GRACE_S);
+        SUITE_HOLDS(bench_lots() == (is ? 3 : 0), "round %u", (unsigned)round);
+        bench_close();
+    }
+    ck_assert(there > 0 && there < 100);
+}
+END_TEST
+
 static const struct suite_test tests[] = {SUITE_TEST(objects_go_and_their_bytes_after_a_while), SUITE_TEST(buckets),
-                                          SUITE_TEST(what_the_store_refuses_is_a_fault)};
+                                          SUITE_TEST(what_the_store_refuses_is_a_fault),
+                                          SUITE_TEST(one_that_is_put_in_the_same_instant)};
 SUITE_MAIN("remove", tests)

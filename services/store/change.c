@@ -15,6 +15,12 @@
  * given in a moment. When the moment takes too long, writes go on, and it is tried again.
  */
 enum { FEW = 16, PASSES_MOST = 4, STOPPED_PATIENCES = 3 };
+/*
+ * A newcomer that is silent for so long is passed over. Until then all goes on, so there is time: one whose disk is new
+ * writes its first files full of zeros, and what it answers waits for that. A member that came back with an empty disk
+ * would lose its place to a server that has none of its neighbours.
+ */
+enum { SILENT_PATIENCES = 25 };
 
 bool store_change_stops(const struct store_lead *lead)
 {
@@ -245,7 +251,7 @@ void store_change_review(struct store_lead *lead, bool resend)
     }
     bool stopped = c->step != STORE_CHANGE_LEARN;
     bool is_back = !lead->shard->lost[c->place] && store_lead_sees(lead, c->place);
-    bool silent = !stopped && waited.ns >= limits->patience.ns + carried.ns;
+    bool silent = !stopped && waited.ns >= limits->patience.ns * SILENT_PATIENCES + carried.ns;
     if (is_back || !store_change_sees(lead) || silent ||
         (stopped && waited.ns >= limits->patience.ns * STOPPED_PATIENCES + carried.ns)) {
         give_up(lead, silent);

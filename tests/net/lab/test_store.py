@@ -65,6 +65,18 @@ class Store(lab_kit.Case):
         for name in os.listdir(folders[0]):
             os.remove(os.path.join(folders[0], name))
 
+    def what_is_seen(self, servers, victim):
+        """What all servers say of themselves, and who logged what: for a failure that cannot be repeated at will."""
+        keys = ["member_of", "leading", "trying", "short", "members_lost", "to_replace", "filling", "copies_missing",
+                "replaced", "given", "strange", "disk"]
+        seen = []
+        for server in servers:
+            status = status_of(server)
+            wrong = server == victim or status["member_of"] != 144 or status["members_lost"] > 0
+            if wrong or status["copies_missing"] > 0 or status["to_replace"] > 0:
+                seen.append(f"{server}: " + ", ".join(f"{key} {status.get(key)}" for key in keys))
+        return "\n".join(seen + [run("logs", victim, code=None).stdout[-2000:]])
+
     def transfers(self, servers):
         """Money moves while the server that leads its shard is killed: none is lost or made."""
         run("ctl", "0,0,0", "store", "txn", *[f"put {name} {EACH}" for name in ACCOUNTS])
@@ -132,7 +144,10 @@ class Store(lab_kit.Case):
               lambda: sum(status_of(server)["copies_missing"] for server in others) == held)
         self.empty_folder("1,1,1")
         run("restore", "1,1,1", "--wait")
-        until("the empty one is a member of all its shards again", lambda: status_of("1,1,1")["member_of"] == 144)
+        try:
+            until("the empty one is a member of all its shards again", lambda: status_of("1,1,1")["member_of"] == 144)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{self.what_is_seen(servers, '1,1,1')}") from error
         until("no copy is missing", lambda: sum(status_of(server)["copies_missing"] for server in servers) == 0)
         self.assertEqual(get("1,1,1", "name3"), "value3")
 

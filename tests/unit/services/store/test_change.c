@@ -206,6 +206,42 @@ START_TEST(who_has_moved_on_does_not_vote_for_what_was)
 }
 END_TEST
 
+/* Its disk may be new, and be written full of zeros first: nobody else takes its place for that. */
+START_TEST(a_newcomer_may_be_silent_for_some_seconds)
+{
+    struct fake_net *net = store_town_open(3);
+    cw_server member[STORE_COPIES_MOST], other;
+    struct store_lead *lead = lead_of(net, member, &other);
+    struct store_shard *first = lead->shard;
+    struct store *newcomer = store_town_of(net, other);
+    newcomer->health = STORE_OPENING;
+    store_change_begin(lead, 2, other);
+    fake_net_run(net, CW_SEC(5));
+    ck_assert_ptr_eq(first->lead, lead);
+    ck_assert_int_eq(lead->change.step, STORE_CHANGE_LEARN);
+    ck_assert_uint_eq(first->skip, 0);
+    newcomer->health = STORE_WELL;
+    fake_net_run(net, CW_SEC(1));
+    ck_assert_uint_eq(first->config.member[2], other);
+    store_town_close(net);
+}
+END_TEST
+
+START_TEST(a_newcomer_that_stays_silent_is_passed_over)
+{
+    struct fake_net *net = store_town_open(3);
+    cw_server member[STORE_COPIES_MOST], other;
+    struct store_lead *lead = lead_of(net, member, &other);
+    struct store_shard *first = lead->shard;
+    store_town_of(net, other)->health = STORE_OPENING;
+    store_change_begin(lead, 2, other);
+    fake_net_run(net, CW_SEC(30));
+    ck_assert_uint_eq(first->config.epoch, 2);
+    ck_assert_uint_ne(first->config.member[2], other);
+    store_town_close(net);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(a_newcomer_takes_the_place_of_a_member),
     SUITE_TEST(all_that_stay_seal_it),
@@ -215,5 +251,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(a_newcomer_may_be_the_only_one_that_knows),
     SUITE_TEST(a_newcomer_keeps_nothing_else),
     SUITE_TEST(who_has_moved_on_does_not_vote_for_what_was),
+    SUITE_TEST(a_newcomer_may_be_silent_for_some_seconds),
+    SUITE_TEST(a_newcomer_that_stays_silent_is_passed_over),
 };
 SUITE_MAIN("store change", tests)

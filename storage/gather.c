@@ -238,7 +238,7 @@ static uint32_t listed(uint32_t space, const void *name, uint32_t size, uint8_t 
 static void apply_name(struct storage *s, const struct log_record *r)
 {
     uint8_t text[NAME_HEAD + LOG_NAME_MAX], tail[NAME_TAIL] = {r->kind};
-    if (r->name_size == 0) {
+    if (r->name_size == 0 || s->config.unlisted) {
         return;
     }
     uint32_t size = listed(r->space, r->name, r->name_size, text);

@@ -7,7 +7,7 @@
  *   making.c      new segments, ahead of need
  *   opening.c     what a folder has: identity, segments, checkpoint; replay.c: the chain of groups; renewing.c: its end
  *   checkpoint.c  the index as a file; loading.c: and back
- *   reading.c     one register
+ *   reading.c     one register; walking.c: all of a kind, in the order of their places
  *   compaction.c  a segment with little alive is moved to the head
  */
 #ifndef STORAGE_INTERNAL_H
@@ -77,6 +77,7 @@ struct checkpoint {
 struct compaction;
 struct opening;
 struct reading;
+struct walking;
 
 struct storage {
     struct storage_config config;
@@ -113,6 +114,7 @@ struct storage {
     struct compaction *compaction; /* NULL: none is under way */
     struct opening *opening;       /* NULL: it is open */
     struct reading *readings;      /* under way */
+    struct walking *walking;       /* NULL: none is under way */
     uint64_t compact_allowance;    /* bytes that compaction may move: half of what comes in */
     uint64_t compact_after;        /* position: before that one has landed none is begun */
     uint64_t scrub_at;
@@ -166,6 +168,9 @@ typedef void (*reading_told)(struct storage *s, uint64_t ticket, int result, con
 CW_MUST_CHECK int reading_begin(struct storage *s, const struct key_slot *slot, bool value, uint64_t ticket,
                                 reading_told told);
 void reading_free_all(struct storage *s);
+
+/* walking.c */
+void walking_free(struct storage *s);
 
 /* compaction.c */
 void compaction_go_on(struct storage *s);

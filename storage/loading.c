@@ -79,7 +79,7 @@ static bool load_names(struct storage *s, const struct checkpoint_chunk *chunk)
         uint16_t size = reader_be16(&r);
         const uint8_t *text = reader_take(&r, size), *tail = reader_take(&r, NAME_TAIL);
         if (!reader_ok(&r) || size < NAME_HEAD || size > NAME_HEAD + LOG_NAME_MAX ||
-            sorted_put(&s->names, text, size, tail) != 0) {
+            (!s->config.unlisted && sorted_put(&s->names, text, size, tail) != 0)) {
             return false;
         }
     }

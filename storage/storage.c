@@ -91,6 +91,7 @@ void storage_close(struct storage *s)
     opening_free(s);
     compaction_free(s);
     reading_free_all(s);
+    walking_free(s);
     free(s->gathering.bytes);
     free(s->gathering.tickets);
     free(s->flying.bytes);
@@ -113,7 +114,7 @@ static void stop_checkpointed(struct storage *s, int result)
 static void stop_go_on(struct storage *s)
 {
     if (s->state != STORAGE_STOPPING || !s->stop_told || s->orders_out != 0 || s->making.of != NULL ||
-        s->compaction != NULL || s->readings != NULL || s->checkpoint.running) {
+        s->compaction != NULL || s->readings != NULL || s->walking != NULL || s->checkpoint.running) {
         return;
     }
     if (s->dead) {

@@ -41,6 +41,7 @@ struct storage_config {
     uint64_t checkpoint_every; /* of log between two checkpoints; 256 MiB */
     cw_span quiet;             /* after so long without appends an empty group follows the last; 100 ms */
     uint32_t compact_live;     /* a segment with less than so many percent alive is compacted; 50 */
+    bool unlisted;             /* nobody asks for names: those that are there take no memory; false */
 };
 
 /* The values named above. class_id and fresh_id remain to be filled in. */
@@ -136,6 +137,17 @@ void storage_flush(struct storage *s);
 const struct key_slot *storage_find(const struct storage *s, uint8_t kind, const cw_key *key);
 /* Reads a register; read() tells. -ENOENT, -ENOMEM, -ENOTCONN: nobody will be told. */
 CW_MUST_CHECK int storage_read(struct storage *s, uint8_t kind, const cw_key *key, uint64_t ticket);
+/*
+ * Reads all registers of a kind, as they are now, in the order in which they lie on the disk: few reads for many. Each
+ * is told by found(), result and record as in `read` above, and then end(): 0, or the first error, which ends the walk.
+ * Both are never called inside this call. One walk at a time: -EBUSY; -ENOMEM, -ENOTCONN: nobody will be told.
+ */
+struct storage_walker {
+    void *arg;
+    void (*found)(void *arg, int result, const struct log_record *record);
+    void (*end)(void *arg, int result);
+};
+CW_MUST_CHECK int storage_walk(struct storage *s, uint8_t kind, const struct storage_walker *walker);
 /* The registers, as key_index_next(). */
 const struct key_slot *storage_next(const struct storage *s, uint64_t *at);
 

@@ -140,7 +140,7 @@ void store_durable_class(struct store *s, const struct store_word *w)
         bytes[0] = STORE_FOUND_VERSION;
         store_word_encode(w, bytes + 1);
         const cw_key key = store_found_key(0);
-        journal_put(s->journal, STORE_FOUND_CLASS, &key, 0, NULL, 0, bytes, size);
+        journal_put(s->journal, STORE_FOUND_CLASS, &key, bytes, size);
         free(bytes);
     }
 }
@@ -157,7 +157,7 @@ void store_durable_shard(struct store *s, struct store_shard *shard)
     if (s->of.disk) {
         size_t size = store_found_shard(shard, bytes);
         const cw_key key = store_found_key(shard->number);
-        journal_put(s->journal, STORE_FOUND_SHARD, &key, 0, NULL, 0, bytes, size);
+        journal_put(s->journal, STORE_FOUND_SHARD, &key, bytes, size);
         note_saved(s, shard);
     }
 }
@@ -173,7 +173,7 @@ void store_durable_drop(struct store *s, const struct store_name *name)
 {
     if (s->of.disk) {
         const cw_key key = store_places_record(name);
-        journal_drop(s->journal, STORE_FOUND_REGISTER, &key, name->job, name->bytes, name->length);
+        journal_drop(s->journal, STORE_FOUND_REGISTER, &key);
     }
 }
 
@@ -207,8 +207,7 @@ static void put_register(struct store *s, const struct store_name *name, const s
         journal_doom(s->journal); /* an order with a hole is none */
         return;
     }
-    journal_lend(s->journal, STORE_FOUND_REGISTER, &key, name->job, name->bytes, name->length, lent->bytes + at, size,
-                 lent_back, lent);
+    journal_lend(s->journal, STORE_FOUND_REGISTER, &key, lent->bytes + at, size, lent_back, lent);
 }
 
 /* The register tells of the promise too, when it is of the ballot that was promised. */

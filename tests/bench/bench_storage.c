@@ -4,13 +4,14 @@
  * beside the limit: one write and one fdatasync into a file that was written before. All in one folder, in one run:
  * medians of alternating rounds, records a second that were told durable, and the ratio to the best peer.
  *
- *   bench_storage [--folder PATH] [--rounds N] [--smoke]
+ *   bench_storage [--folder PATH] [--rounds N] [--part log|recovery] [--smoke]
  *
  * Records of 3.55 KB and of 1.47 MB (the sizes of the paper's thumbnails and pictures), one at a time and in groups of
  * 16. Each engine overwrites the same keys again and again, so that what it does to get rid of old ones is counted.
- * Without --smoke it wants 3 GB of room.
+ * Without --smoke it wants 3 GB of room. The part `recovery` is of the store's journal, and has no peer: recovery.c.
  */
 #include "daemon/files/disk_desk.h"
+#include "recovery.h"
 #include "storage/storage.h"
 
 #include <dirent.h>
@@ -421,9 +422,21 @@ static void measure(size_t shape, const char *folder, int rounds, bool smoke)
     fflush(stdout);
 }
 
+static void recover(const char *folder, int rounds, bool smoke)
+{
+    char path[300];
+    snprintf(path, sizeof path, "%s/bench-recovery", folder);
+    remove_all(path);
+    if (mkdir(path, 0700) != 0) {
+        fail(path, strerror(errno));
+    }
+    recovery_measure(path, smoke ? 1000 : 1000000, rounds);
+    remove_all(path);
+}
+
 int main(int argc, char **argv)
 {
-    const char *folder = ".";
+    const char *folder = ".", *part = "";
     bool smoke = false;
     int rounds = 5;
     for (int i = 1; i < argc; i++) {
@@ -434,8 +447,10 @@ int main(int argc, char **argv)
             folder = argv[++i];
         } else if (strcmp(argv[i], "--rounds") == 0 && i + 1 < argc) {
             rounds = atoi(argv[++i]);
+        } else if (strcmp(argv[i], "--part") == 0 && i + 1 < argc) {
+            part = argv[++i];
         } else {
-            fail(argv[i], "usage: bench_storage [--folder PATH] [--rounds N] [--smoke]");
+            fail(argv[i], "usage: bench_storage [--folder PATH] [--rounds N] [--part log|recovery] [--smoke]");
         }
     }
     value = malloc(LARGE);
@@ -445,8 +460,11 @@ int main(int argc, char **argv)
     for (uint32_t i = 0; i < LARGE; i++) {
         value[i] = (char)(i * 2654435761u >> 13);
     }
-    for (size_t shape = 0; shape < sizeof shapes / sizeof *shapes; shape++) {
+    for (size_t shape = 0; shape < sizeof shapes / sizeof *shapes && strcmp(part, "recovery") != 0; shape++) {
         measure(shape, folder, rounds, smoke);
+    }
+    if (strcmp(part, "log") != 0) {
+        recover(folder, rounds, smoke);
     }
     free(value);
     return 0;

@@ -10,10 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { READS = 64, GROUP = 256 << 10, WHY = 200, FULL_PERCENT = 70, CHECKPOINT_SEGMENTS = 16 };
+enum { GROUP = 256 << 10, WHY = 200, FULL_PERCENT = 70, CHECKPOINT_SEGMENTS = 16 };
 /* Files for long values: so many at least; one of them is kept for what storage moves, and one from what is new. */
 enum { LONG_SEGMENTS = 3, KEPT = 1, KEPT_FROM_NEW = 2, PAGE = 4096 };
-enum { READ_BYTES = 16 << 20 }; /* of values that are read at once while it opens */
 
 /* A value that is borrowed. */
 struct loan {
@@ -28,7 +27,7 @@ struct stuck {
     struct list_node node;
     uint64_t ticket;
     struct loan *loan;      /* NULL: the value is in bytes[] */
-    struct storage_put put; /* its pointers are into bytes[] */
+    struct storage_put put; /* without a loan its value is in bytes[] */
     uint8_t bytes[];
 };
 
@@ -47,11 +46,8 @@ struct journal {
     bool doomed;                      /* there was no memory for a record: dead as soon as somebody can be told */
 
     /* While it opens. */
-    uint64_t at;
-    uint8_t kind;
-    unsigned reads;
-    uint64_t read_bytes;
-    bool loaded, spoiled;
+    uint8_t kind; /* that is read */
+    bool spoiled;
     char why[WHY];
 };
 
@@ -137,9 +133,6 @@ static void clear(struct journal *j);
 
 static void end_loading(struct journal *j)
 {
-    if (j->reads > 0 || !j->loaded || j->state != JOURNAL_OPENING) {
-        return;
-    }
     if (j->spoiled) {
         storage_renounce(j->storage);
         refuse(j, "a record on the disk is damaged; at its next start this server has a new, empty store", "");
@@ -149,46 +142,35 @@ static void end_loading(struct journal *j)
     j->events.opened(j->events.arg, j->state);
 }
 
-/* Reads records, kind after kind, some at a time. */
-static void load(struct journal *j)
-{
-    const struct key_slot *slot;
-    while (!j->loaded && j->reads < READS && (j->reads == 0 || j->read_bytes < READ_BYTES)) {
-        slot = storage_next(j->storage, &j->at);
-        if (slot != NULL && slot->kind != j->kind) {
-            continue;
-        }
-        if (slot == NULL && j->reads > 0) {
-            return; /* all of a kind are told before the next one begins */
-        }
-        if (slot == NULL) {
-            j->at = 0;
-            j->loaded = ++j->kind == JOURNAL_KINDS;
-            continue;
-        }
-        cw_key key = slot->key;
-        const uint64_t bytes = slot->value.length;
-        if (storage_read(j->storage, slot->kind, &key, bytes) < 0) {
-            j->spoiled = true;
-            continue;
-        }
-        j->reads++;
-        j->read_bytes += bytes;
-    }
-    end_loading(j);
-}
+static void load(struct journal *j);
 
-static void on_read(void *arg, uint64_t ticket, int result, const struct log_record *r)
+static void on_found(void *arg, int result, const struct log_record *r)
 {
     struct journal *j = arg;
-    j->reads--;
-    j->read_bytes -= ticket;
-    if (result < 0) {
-        j->spoiled = true;
-    } else {
+    if (result == 0) {
         j->events.found(j->events.arg, r->kind, r->value, r->value_size);
     }
+}
+
+static void on_walked(void *arg, int result)
+{
+    struct journal *j = arg;
+    j->spoiled = result < 0;
+    j->kind = result < 0 ? JOURNAL_KINDS : j->kind + 1;
     load(j);
+}
+
+/* Reads records, kind after kind. */
+static void load(struct journal *j)
+{
+    if (j->kind < JOURNAL_KINDS) {
+        int rc = storage_walk(j->storage, j->kind, &(struct storage_walker){j, on_found, on_walked});
+        if (rc == 0) {
+            return;
+        }
+        j->spoiled = true;
+    }
+    end_loading(j);
 }
 
 static void on_opened(void *arg, const struct storage_opened *how)
@@ -206,7 +188,6 @@ static void on_opened(void *arg, const struct storage_opened *how)
     case STORAGE_RENEWED:
         snprintf(j->why, sizeof j->why, "begun anew: %s", how->why != NULL ? how->why : "damage");
         clear(j);
-        j->loaded = true;
         end_loading(j);
         return;
     case STORAGE_OTHER:
@@ -267,20 +248,16 @@ static void try_again(struct journal *j)
 static void keep(struct journal *j, const struct storage_put *put, uint64_t ticket, struct loan *loan)
 {
     const size_t copied = loan == NULL ? put->value_size : 0;
-    struct stuck *k = malloc(sizeof *k + put->name_size + copied);
+    struct stuck *k = malloc(sizeof *k + copied);
     if (k == NULL) {
         j->doomed = true; /* an order with a hole is none */
         give_back(loan);
         return;
     }
     *k = (struct stuck){.ticket = ticket, .loan = loan, .put = *put};
-    k->put.name = k->bytes;
-    k->put.value = loan == NULL ? k->bytes + put->name_size : put->value;
-    if (put->name_size > 0) {
-        memcpy(k->bytes, put->name, put->name_size);
-    }
+    k->put.value = loan == NULL ? k->bytes : put->value;
     if (copied > 0) {
-        memcpy(k->bytes + put->name_size, put->value, put->value_size);
+        memcpy(k->bytes, put->value, put->value_size);
     }
     list_push_back(&j->stuck, &k->node);
     j->stuck_count++;
@@ -308,32 +285,27 @@ static void add(struct journal *j, const struct storage_put *put, struct loan *l
     storage_flush(j->storage);
 }
 
-static struct storage_put a_put(uint8_t kind, const cw_key *key, uint32_t space, const void *name, size_t length,
-                                const void *value, size_t size)
+static struct storage_put a_put(uint8_t kind, const cw_key *key, const void *value, size_t size)
 {
     CHECK(kind >= 1 && kind < JOURNAL_KINDS && size <= JOURNAL_VALUE_MAX);
     return (struct storage_put){.kind = kind,
                                 .key = *key,
-                                .space = space,
-                                .name = name,
-                                .name_size = (uint16_t)length,
                                 .value = value,
                                 .value_size = (uint32_t)size,
                                 .value_sum = storage_sum(value, (uint32_t)size)};
 }
 
-void journal_put(struct journal *j, uint8_t kind, const cw_key *key, uint32_t space, const void *name, size_t length,
-                 const void *value, size_t size)
+void journal_put(struct journal *j, uint8_t kind, const cw_key *key, const void *value, size_t size)
 {
     CHECK(size <= JOURNAL_INLINE_MAX);
-    const struct storage_put put = a_put(kind, key, space, name, length, value, size);
+    const struct storage_put put = a_put(kind, key, value, size);
     add(j, &put, NULL);
 }
 
-void journal_lend(struct journal *j, uint8_t kind, const cw_key *key, uint32_t space, const void *name, size_t length,
-                  const void *value, size_t size, void (*back)(void *arg), void *arg)
+void journal_lend(struct journal *j, uint8_t kind, const cw_key *key, const void *value, size_t size,
+                  void (*back)(void *arg), void *arg)
 {
-    const struct storage_put put = a_put(kind, key, space, name, length, value, size);
+    const struct storage_put put = a_put(kind, key, value, size);
     struct loan *loan = malloc(sizeof *loan);
     if (loan == NULL) {
         j->doomed = true;
@@ -349,12 +321,9 @@ void journal_doom(struct journal *j)
     j->doomed = true;
 }
 
-void journal_drop(struct journal *j, uint8_t kind, const cw_key *key, uint32_t space, const void *name, size_t length)
+void journal_drop(struct journal *j, uint8_t kind, const cw_key *key)
 {
-    add(j,
-        &(struct storage_put){
-            .kind = kind, .drop = true, .key = *key, .space = space, .name = name, .name_size = (uint16_t)length},
-        NULL);
+    add(j, &(struct storage_put){.kind = kind, .drop = true, .key = *key}, NULL);
 }
 
 /* What a store that lost its id held is no register any more, and its room is free. */
@@ -363,7 +332,7 @@ static void clear(struct journal *j)
     const struct key_slot *slot;
     for (uint64_t at = 0; (slot = storage_next(j->storage, &at)) != NULL;) {
         cw_key key = slot->key;
-        journal_drop(j, slot->kind, &key, 0, NULL, 0);
+        journal_drop(j, slot->kind, &key);
     }
 }
 
@@ -430,11 +399,11 @@ int journal_open(struct journal **out, const struct journal_options *options, co
     config.inline_max = JOURNAL_INLINE_MAX;
     config.bytes_max = options->bytes_max;
     config.blob_least = LONG_SEGMENTS;
+    config.unlisted = true; /* earlier releases gave the log names */
     config.checkpoint_every = (uint64_t)options->segment * CHECKPOINT_SEGMENTS;
     const struct storage_events told = {.arg = j,
                                         .opened = on_opened,
                                         .appended = on_appended,
-                                        .read = on_read,
                                         .room = on_room,
                                         .stopped = on_stopped,
                                         .damaged = on_damaged};

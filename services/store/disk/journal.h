@@ -81,19 +81,18 @@ uint64_t journal_boot(const struct journal *j);
 /* How far the log goes on the disk: grows, also over restarts, unless the disk is an older one. */
 uint64_t journal_position(const struct journal *j);
 
-/* Puts a record; value: at most JOURNAL_VALUE_MAX bytes, copied. name: listed in its space; length 0: not listed. */
-void journal_put(struct journal *j, uint8_t kind, const cw_key *key, uint32_t space, const void *name, size_t length,
-                 const void *value, size_t size);
+/* Puts a record; value: at most JOURNAL_VALUE_MAX bytes, copied. */
+void journal_put(struct journal *j, uint8_t kind, const cw_key *key, const void *value, size_t size);
 /*
  * The same without a copy: the value is borrowed until back(arg) is called, once, perhaps from within; by
  * journal_close() at the latest.
  */
-void journal_lend(struct journal *j, uint8_t kind, const cw_key *key, uint32_t space, const void *name, size_t length,
-                  const void *value, size_t size, void (*back)(void *arg), void *arg);
+void journal_lend(struct journal *j, uint8_t kind, const cw_key *key, const void *value, size_t size,
+                  void (*back)(void *arg), void *arg);
 /* There was no memory for what had to be put next: it dies soon, since an order with a hole is none. */
 void journal_doom(struct journal *j);
 /* The record of that key is gone. */
-void journal_drop(struct journal *j, uint8_t kind, const cw_key *key, uint32_t space, const void *name, size_t length);
+void journal_drop(struct journal *j, uint8_t kind, const cw_key *key);
 /* Is all that was put on the disk? */
 bool journal_is_settled(const struct journal *j);
 /* The number of the last put, and that of the last one that is on the disk. */

@@ -88,7 +88,7 @@ static void end(struct told *t, struct sim_disk *d)
 static void put(struct told *t, uint8_t kind, uint8_t number, const char *value)
 {
     const cw_key key = {.b = {number}};
-    journal_put(t->j, kind, &key, 5, "name", 4, value, strlen(value));
+    journal_put(t->j, kind, &key, value, strlen(value));
 }
 
 struct wait {
@@ -228,7 +228,7 @@ START_TEST(records_are_dropped_and_counted)
     ck_assert_uint_eq(journal_put_last(t.j), 2);
     ck_assert_uint_eq(journal_put_told(t.j), 2);
     ck_assert(!journal_is_full(t.j));
-    journal_drop(t.j, 3, &key, 5, "name", 4);
+    journal_drop(t.j, 3, &key);
     settle(d);
     journal_status(t.j, &status);
     ck_assert_uint_eq(status.records, 1);
@@ -259,15 +259,15 @@ START_TEST(what_is_lent_comes_back_once)
     const cw_key key = {.b = {1}}, next = {.b = {2}};
     open_as(&t, d, 9);
     memset(value, 'v', sizeof value);
-    journal_lend(t.j, 3, &key, 5, "name", 4, value, sizeof value, back, &times);
+    journal_lend(t.j, 3, &key, value, sizeof value, back, &times);
     ck_assert_uint_eq(times, 0); /* the first file with such places is made */
-    journal_lend(t.j, 3, &next, 5, "next", 4, other, sizeof other, back, &others);
+    journal_lend(t.j, 3, &next, other, sizeof other, back, &others);
     ck_assert(!journal_is_settled(t.j));
     settle(d);
     ck_assert(journal_is_settled(t.j));
     ck_assert_uint_eq(times, 1);
     ck_assert_uint_eq(others, 1);
-    journal_lend(t.j, 3, &key, 5, "name", 4, value, sizeof value, back, &times);
+    journal_lend(t.j, 3, &key, value, sizeof value, back, &times);
     end(&t, d);
     ck_assert_uint_eq(times, 2); /* by the end at the latest */
     open_as(&t, d, 9);
@@ -288,7 +288,7 @@ START_TEST(without_room_all_wait_in_order)
     memset(value, 'v', sizeof value);
     for (unsigned i = 0; i < 1000; i++) {
         const cw_key key = {.b = {(uint8_t)i, (uint8_t)(i >> 8)}};
-        journal_put(t.j, 3, &key, 5, NULL, 0, value, sizeof value);
+        journal_put(t.j, 3, &key, value, sizeof value);
     }
     journal_wait(t.j, &w.waiter);
     settle(d);
@@ -318,13 +318,13 @@ static unsigned lent_back;
 static void lend(struct told *t, unsigned number)
 {
     const cw_key key = {.b = {(uint8_t)number, 1}};
-    journal_lend(t->j, 3, &key, 5, NULL, 0, long_value, sizeof long_value, back, &lent_back);
+    journal_lend(t->j, 3, &key, long_value, sizeof long_value, back, &lent_back);
 }
 
 static void drop(struct told *t, unsigned number)
 {
     const cw_key key = {.b = {(uint8_t)number, 1}};
-    journal_drop(t->j, 3, &key, 5, NULL, 0);
+    journal_drop(t->j, 3, &key);
 }
 
 /* Puts long values as long as that may be; gives the number behind the last. */

@@ -297,6 +297,17 @@ int run_store_status(struct call *call)
     return run_table(call, store_request(call, "status", NULL), columns);
 }
 
+int run_store_scrub(struct call *call)
+{
+    static const struct table_column columns[] = {
+        {"server", "SERVER", TABLE_TEXT},    {"pace", "PACE", TABLE_TEXT},      {"read", "READ", TABLE_SHORT},
+        {"records", "RECORDS", TABLE_SHORT}, {"passes", "PASSES", TABLE_SHORT}, {"verified", "VERIFIED", TABLE_SHORT},
+        {"damaged", "DAMAGED", TABLE_SHORT}, {NULL, NULL, TABLE_TEXT},
+    };
+    const struct arguments *a = call->arguments;
+    return run_table(call, store_request(call, "scrub", a->words > 2 ? a->word[2] : NULL), columns);
+}
+
 int run_store_explain(struct call *call)
 {
     static const struct table_column columns[] = {

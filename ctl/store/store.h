@@ -18,6 +18,7 @@ int run_store_txn(struct call *call);
 int run_store_export(struct call *call);
 int run_store_import(struct call *call);
 int run_store_status(struct call *call);
+int run_store_scrub(struct call *call);
 int run_store_explain(struct call *call);
 
 #endif

@@ -13,8 +13,9 @@
  *    answer, in one order that all agree on. Two names are two histories.
  *  - A version is never used twice for one name, and grows with every write, also over delete and put again. It does
  *    not grow by one: compare for equality only.
- *  - What was acknowledged is in the memory of every member of the name's shard that was live and had missed nothing,
- *    at least of a majority. It survives the loss of fewer than half of them, and no loss of power.
+ *  - What was acknowledged is on the disk of every member of the name's shard that was live and had missed nothing, at
+ *    least of a majority, and survives a loss of power of all, and the loss of fewer than half of the disks that count.
+ *    In a store in memory it is in their memory, and survives the death of fewer than half of them, no loss of power.
  *  - Every status but CW_STORE_UNKNOWN is definite: a write that ended otherwise than CW_STORE_OK was not done and
  *    never will be. UNKNOWN: it was done, or will be once, or never; never twice.
  *  - A list reads each name of its page at some instant of its own between the call and the answer, as a get would: a
@@ -62,7 +63,7 @@ typedef enum cw_store_status {
     CW_STORE_OK = 0,
     CW_STORE_NOT_FOUND = 1,
     CW_STORE_CONFLICT = 2,  /* the version there is another: in the result; 0: there is no value */
-    CW_STORE_NO_SPACE = 3,  /* a member's memory for values is full: nothing was done; deletes still go */
+    CW_STORE_NO_SPACE = 3,  /* a member's memory or disk is full: nothing was done; deletes still go */
     CW_STORE_DENIED = 4,    /* no privilege for the store's port */
     CW_STORE_TOO_LARGE = 5, /* the value is longer than CW_STORE_VALUE_MAX */
     CW_STORE_NO_QUORUM = 6, /* no majority of the shard's members answers: nothing was done */

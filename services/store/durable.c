@@ -10,6 +10,7 @@
 #include "services/store/found.h"
 #include "services/store/genesis.h"
 #include "services/store/hearing.h"
+#include "services/store/scrub.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -255,6 +256,7 @@ static void on_landed(void *arg)
     struct store *s = arg;
     journal_tick(s->journal, cw_now(s->svc));
     wind(s);
+    store_scrub_wake(s);
 }
 
 static void on_opened(void *arg, enum journal_state state)
@@ -289,6 +291,7 @@ static void on_opened(void *arg, enum journal_state state)
     }
     s->class_known(s);
     store_hearing_begin(s);
+    store_scrub_wake(s);
 }
 
 static void on_died(void *arg)

@@ -12,7 +12,8 @@
  *   making.c     an operator makes a class, on all servers
  *   genesis.c    what a server of a class is a member of; who knows of one
  *   durable.c    what waits for the disk; found.c  its records, and what is made of them at the next start;
- *   hearing.c    what others heard of a log that has just been read; disk/ is below these
+ *   hearing.c    what others heard of a log that has just been read; scrub.c  whether what was written can still be
+ *                read; disk/ is below these
  *   serve.c      the leader's side of an operation, txn.c  of a transaction;  quota.c  how much a job may hold
  *   warden.c     which members are gone for good, and who is to stand in their place;  change.c  until it does
  *   lead.c       a leadership of one shard, from its first PREPARE to its end
@@ -200,6 +201,15 @@ enum store_health {
 
 struct store_genesis;
 
+/* The disk is read, register after register: scrub.h. */
+struct store_scrub {
+    cw_timer *timer; /* NULL: there is nothing to read */
+    bool now;        /* an operator waits for it */
+    uint64_t read;   /* records of this pass */
+    uint64_t asked;  /* records asked for since the disk was opened */
+    uint64_t passes; /* that have ended */
+};
+
 struct store {
     cw_svc *svc;
     cw_server self;
@@ -235,8 +245,9 @@ struct store {
     cw_timer *hearing_timer;
     cw_time hearing_ends;
     struct store_damage damage;
-    unsigned disk_waits;     /* answers and votes that wait for the disk */
-    cw_time disk_stirred;    /* when it told of something last, or the first of these began to wait */
+    unsigned disk_waits;  /* answers and votes that wait for the disk */
+    cw_time disk_stirred; /* when it told of something last, or the first of these began to wait */
+    struct store_scrub scrub;
     uint64_t found_position; /* of the log when it was opened */
     uint64_t found_strange;  /* records in it that could not be read, or kept */
     uint32_t segment;        /* options of the journal */

@@ -515,6 +515,11 @@ enum journal_room journal_room(struct journal *j, size_t bytes, size_t besides)
     return room;
 }
 
+uint64_t journal_scrub(struct journal *j)
+{
+    return j->state == JOURNAL_OPEN ? storage_scrub(j->storage) : 0;
+}
+
 bool journal_is_full(const struct journal *j)
 {
     struct storage_status status;
@@ -550,5 +555,7 @@ void journal_status(const struct journal *j, struct journal_status *out)
                                             (uint64_t)status.blob_segments * j->long_segment,
                                    .groups = status.groups,
                                    .put = j->put,
-                                   .waiting = j->stuck_count};
+                                   .waiting = j->stuck_count,
+                                   .scrubbed = status.scrubbed,
+                                   .damaged = status.damaged};
 }

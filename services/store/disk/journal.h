@@ -100,6 +100,11 @@ uint64_t journal_put_last(const struct journal *j);
 uint64_t journal_put_told(const struct journal *j);
 /* Tells the waiter when all is that was put until now; never from inside this call. */
 void journal_wait(struct journal *j, struct journal_waiter *waiter);
+/*
+ * Reads the next record from the disk and verifies it: damaged() tells. Gives its bytes; 0: all have been read since it
+ * gave 0 last, or nothing can be read at the moment. journal_status() counts those that came back.
+ */
+uint64_t journal_scrub(struct journal *j);
 /* Little room is left: nothing that grows should be put. */
 bool journal_is_full(const struct journal *j);
 /*
@@ -119,6 +124,7 @@ struct journal_status {
     uint64_t records, live, bytes; /* bytes: of all files of the log */
     uint64_t groups, put;          /* writes to the disk, and records put, since it was opened */
     uint64_t waiting;              /* records that wait for room */
+    uint64_t scrubbed, damaged;    /* records that were read by journal_scrub(), and those found damaged, however */
 };
 void journal_status(const struct journal *j, struct journal_status *out);
 

@@ -14,6 +14,7 @@
 #include "services/store/lead.h"
 #include "services/store/making.h"
 #include "services/store/quota.h"
+#include "services/store/scrub.h"
 #include "services/store/warden.h"
 
 #include <errno.h>
@@ -46,6 +47,8 @@ const cw_command store_commands[] = {
      "Waits for changes of a name, or of all that begin so; and behind them a row with the cursor for the next call."},
     {"usage", "", "What each job holds at this server, of how much; then all of it."},
     {"status", "", "The store as this server knows it."},
+    {"scrub", "[now]",
+     "How much of what is on this server's disk has been read and verified; with now, all of it is read at once."},
     {"explain", "KEY [job=N]", "Which shard a name is in, and who its members are."},
     {NULL, NULL, NULL},
 };
@@ -79,7 +82,29 @@ static void tell_disk(const struct store *s, cw_request *r)
         cw_request_int(r, "disk_live", (int64_t)disk.live);
         cw_request_int(r, "disk_groups", (int64_t)disk.groups);
         cw_request_int(r, "disk_records", (int64_t)disk.put);
+        cw_request_int(r, "disk_verified", (int64_t)disk.scrubbed);
+        cw_request_int(r, "disk_damaged", (int64_t)disk.damaged);
     }
+}
+
+static int scrub(struct store *s, cw_request *r, int argc, const char *const *argv)
+{
+    struct journal_status disk;
+    if (argc > 2 || (argc == 2 && strcmp(argv[1], "now") != 0)) {
+        return refuse_request(r, "scrub takes 'now', or nothing behind it: '%.60s'", argv[argc - 1]);
+    }
+    if (!s->of.disk || !store_durable_ready(s) || (argc == 2 && !store_scrub_now(s))) {
+        return refuse_request(r, "no store is on this server's disk: %s", store_durable_text(s));
+    }
+    journal_status(s->journal, &disk);
+    tell_server(r, "server", cw_self(s->svc));
+    cw_request_text(r, "pace", s->scrub.now ? "at once" : s->scrub.timer != NULL ? "in 14 days" : "nothing to read");
+    cw_request_int(r, "read", (int64_t)s->scrub.read);
+    cw_request_int(r, "records", (int64_t)disk.records);
+    cw_request_int(r, "passes", (int64_t)s->scrub.passes);
+    cw_request_int(r, "verified", (int64_t)disk.scrubbed);
+    cw_request_int(r, "damaged", (int64_t)disk.damaged);
+    return 0;
 }
 
 /* Jobs that may take nothing more. */
@@ -240,6 +265,9 @@ int store_command(struct store *s, cw_request *r, int argc, const char *const *a
     if (strcmp(word, "explain") == 0) {
         return explain(s, r, argc, argv);
     }
+    if (strcmp(word, "scrub") == 0) {
+        return scrub(s, r, argc, argv);
+    }
     if (strcmp(word, "usage") == 0 && argc == 1) {
         return usage(s, r);
     }
@@ -248,6 +276,6 @@ int store_command(struct store *s, cw_request *r, int argc, const char *const *a
     }
     return refuse_request(r,
                           "there are: create, get, head, put, cas, insert, delete, txn, stage, list, watch, usage, "
-                          "status, explain; not '%.60s'",
+                          "status, scrub, explain; not '%.60s'",
                           word);
 }

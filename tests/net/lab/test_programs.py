@@ -49,6 +49,7 @@ store export --file %F/store.tar
 store import %F/store.tar --if-absent
 store delete a
 store status
+store scrub
 store explain a
 tunnel status
 tunnel flows

@@ -65,17 +65,18 @@ class Store(lab_kit.Case):
         for name in os.listdir(folders[0]):
             os.remove(os.path.join(folders[0], name))
 
-    def what_is_seen(self, servers, victim):
-        """What all servers say of themselves, and who logged what: for a failure that cannot be repeated at will."""
-        keys = ["member_of", "leading", "trying", "short", "members_lost", "to_replace", "filling", "copies_missing",
-                "replaced", "given", "strange", "disk"]
-        seen = []
-        for server in servers:
-            status = status_of(server)
-            wrong = server == victim or status["member_of"] != 144 or status["members_lost"] > 0
-            if wrong or status["copies_missing"] > 0 or status["to_replace"] > 0:
-                seen.append(f"{server}: " + ", ".join(f"{key} {status.get(key)}" for key in keys))
-        return "\n".join(seen + [run("logs", victim, code=None).stdout[-2000:]])
+    @staticmethod
+    def until(what, servers, true):
+        """A failure says what the servers say of themselves: it cannot be repeated at will."""
+        try:
+            until(what, true)
+        except AssertionError as error:
+            keys = ["member_of", "leading", "trying", "short", "members_lost", "to_replace", "filling", "registers",
+                    "copies_missing", "replaced", "given", "strange", "disk"]
+            seen = [status_of(server) for server in servers]
+            raise AssertionError("\n".join([str(error)] + [
+                f"{server}: " + ", ".join(f"{key} {status.get(key)}" for key in keys)
+                for server, status in zip(servers, seen)])) from error
 
     def transfers(self, servers):
         """Money moves while the server that leads its shard is killed: none is lost or made."""
@@ -140,15 +141,13 @@ class Store(lab_kit.Case):
         self.assertGreater(held, 0)
         run("fail", "1,1,1")
         others = [server for server in servers if server != "1,1,1"]
-        until("each of its registers is short of a copy, and no other",
-              lambda: sum(status_of(server)["copies_missing"] for server in others) == held)
+        self.until("each of its registers is short of a copy, and no other", others,
+                   lambda: sum(status_of(server)["copies_missing"] for server in others) == held)
         self.empty_folder("1,1,1")
         run("restore", "1,1,1", "--wait")
-        try:
-            until("the empty one is a member of all its shards again", lambda: status_of("1,1,1")["member_of"] == 144)
-        except AssertionError as error:
-            raise AssertionError(f"{error}\n{self.what_is_seen(servers, '1,1,1')}") from error
-        until("no copy is missing", lambda: sum(status_of(server)["copies_missing"] for server in servers) == 0)
+        self.until("the empty one is a member of all its shards again", servers,
+                   lambda: status_of("1,1,1")["member_of"] == 144)
+        self.until("no copy is missing", servers, lambda: sum(status_of(server)["copies_missing"] for server in servers) == 0)
         self.assertEqual(get("1,1,1", "name3"), "value3")
 
 

@@ -433,7 +433,8 @@ static void watch_due(cw_svc *svc, void *state, void *arg)
 static void write_it(struct store_lead *lead, struct store_serving *o, const struct store_register *have,
                      struct store_verdict *v)
 {
-    if (v->kind == STORE_VERDICT_WRITE && !has_space(lead, o)) {
+    const bool room = v->kind != STORE_VERDICT_WRITE || has_space(lead, o);
+    if (!room && !STORE_MUTANT(ROOM_LATE)) {
         store_serve_no_space(lead, o);
         return;
     }
@@ -446,10 +447,10 @@ static void write_it(struct store_lead *lead, struct store_serving *o, const str
     store_parcel_drop(o->parcel); /* what it says is in the register now */
     o->parcel = NULL;
     const bool soon = r != NULL && store_durable_room(lead->store, 1 + store_register_size(r), 0) == JOURNAL_ROOM_SOON;
-    if (r == NULL || store_writing_begin(lead, r, allowed ? o : NULL, v) < 0) {
+    if (r == NULL || store_writing_begin(lead, r, allowed && room ? o : NULL, v) < 0) {
         store_serve_deny(o, soon ? CW_STORE_BUSY : CW_STORE_NO_SPACE, lead->settled);
-    } else if (!allowed) {
-        store_serve_deny(o, CW_STORE_QUOTA, lead->settled);
+    } else if (!allowed || !room) {
+        store_serve_deny(o, room ? CW_STORE_QUOTA : CW_STORE_NO_SPACE, lead->settled);
     }
 }
 

@@ -120,6 +120,7 @@ PARTS = {
                            Case((44,), UNIT, True, "mutants_change"), Case((48,), UNIT, True, "mutants_lister"),
                            Case((50,), UNIT, True, "mutants_quota"), Case((51,), UNIT, True, "mutants_txn"),
                            Case((54,), UNIT, True, "mutants_txn"), Case((55,), UNIT, True, "mutants_txn"),
+                           Case((31,), UNIT, True, "mutants_serve"),
                            Case((56,), UNIT, True, "mutants_serve"), Case((57,), UNIT, True, "mutants_compare"),
                            Case((58,), UNIT, True, "mutants_durable"), Case((59,), UNIT, True, "mutants_asker"),
                            Case((49,), UNIT, True, "mutants_lister"), Case((45,), UNIT, True, "mutants_lister"))),

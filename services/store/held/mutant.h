@@ -29,6 +29,7 @@ enum store_mutant {
     STORE_MUTANT_REFUSAL_UNNOTED = 24, /* a repetition is refused and nothing is written about it */
     STORE_MUTANT_CERTAIN = 25,         /* a write that a deposed leader began is sent again as a new one */
     STORE_MUTANT_SAME_BOOT = 29,       /* ballots of two lives of a server are the same */
+    STORE_MUTANT_ROOM_LATE = 31,       /* whether there is room is looked at when the write has begun */
     STORE_MUTANT_NO_HEARD = 41,        /* rule 21: what others heard of an older disk is not asked */
     STORE_MUTANT_UNSEEN_N = 43,        /* rule 23: askers are told an n that the leader alone has seen */
     STORE_MUTANT_OLD_EPOCH = 44,       /* rule 9: who has moved on still takes items of the epoch before */

@@ -113,6 +113,7 @@ START_TEST(a_full_member_that_is_gone_refuses_nothing)
     store_town_must(net, 0, "put {a} two", CW_STORE_OK);
     cw_server asker = member[1];
     store_town_must(net, asker, "put {a} three", CW_STORE_NO_SPACE);
+    ck_assert_str_eq(fake_text(store_town_ask(net, asker, "get {a}"), 0, "value"), "two"); /* store rule 31 */
     fake_net_down(net, member[2]);
     store_town_must(net, asker, "put {a} three", CW_STORE_OK);
     store_town_must(net, asker, "txn put {a} four", CW_STORE_OK);

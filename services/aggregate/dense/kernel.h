@@ -43,6 +43,35 @@
         }                                                                                    \
     }
 
+/*
+ * Where the compiler does not find the processor's own instructions: result is an expression of vectors x and y of that
+ * type, several elements each, for processors with AVX2 and F16C (KERNEL_WIDE_WORKS). What is left over has the
+ * function `rest`, defined before, which must give the same.
+ */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#include <immintrin.h>
+#define KERNEL_HAS_WIDE 1
+#define KERNEL_WIDE_TARGET __attribute__((target("avx2,f16c")))
+#define KERNEL_WIDE(name, rest, vector, bytes_each, read, write, result)                          \
+    KERNEL_WIDE_TARGET static vector name##_one(vector x, vector y)                               \
+    {                                                                                             \
+        return result;                                                                            \
+    }                                                                                             \
+    KERNEL_WIDE_TARGET static void name(void *restrict into, const void *restrict from, size_t n) \
+    {                                                                                             \
+        char *restrict to = into;                                                                 \
+        const char *restrict bytes = from;                                                        \
+        size_t all = n * (bytes_each), i = 0;                                                     \
+        for (; i + KERNEL_WIDE_BYTES(bytes_each) <= all; i += KERNEL_WIDE_BYTES(bytes_each)) {    \
+            write(to + i, name##_one(read(to + i), read(bytes + i)));                             \
+        }                                                                                         \
+        rest(to + i, bytes + i, (all - i) / (bytes_each));                                        \
+    }
+/* Numbers of 2 bytes are computed as eight of 4. */
+#define KERNEL_WIDE_BYTES(bytes_each) ((bytes_each) == 2 ? sizeof(__m128i) : sizeof(__m256i))
+#define KERNEL_WIDE_WORKS (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c"))
+#endif
+
 /* SUM, PROD, MIN, MAX of integers. */
 number_combine_fn kernel_integer(cw_number type, cw_combine operation);
 /* AND, OR, XOR of numbers of 1, 2, 4 or 8 bytes. */

@@ -78,6 +78,32 @@ KERNEL(prod_ieee, uint16_t, narrow_ieee(widen_ieee(x) * widen_ieee(y)))
 KERNEL(min_ieee, uint16_t, narrow_ieee(least(widen_ieee(x), widen_ieee(y))))
 KERNEL(max_ieee, uint16_t, narrow_ieee(greatest(widen_ieee(x), widen_ieee(y))))
 
+#ifdef KERNEL_HAS_WIDE
+#define READ_IEEE(p) _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(p)))
+#define ROUNDING (_MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
+#define WRITE_IEEE(p, v) _mm_storeu_si128((__m128i *)(void *)(p), _mm256_cvtps_ph(v, ROUNDING))
+#define OR_NAN(chosen) _mm256_blendv_ps(chosen, y, _mm256_cmp_ps(y, y, _CMP_UNORD_Q))
+KERNEL_WIDE(sum_ieee_wide, sum_ieee, __m256, 2, READ_IEEE, WRITE_IEEE, _mm256_add_ps(x, y))
+KERNEL_WIDE(prod_ieee_wide, prod_ieee, __m256, 2, READ_IEEE, WRITE_IEEE, _mm256_mul_ps(x, y))
+KERNEL_WIDE(min_ieee_wide, min_ieee, __m256, 2, READ_IEEE, WRITE_IEEE, OR_NAN(_mm256_min_ps(y, x)))
+KERNEL_WIDE(max_ieee_wide, max_ieee, __m256, 2, READ_IEEE, WRITE_IEEE, OR_NAN(_mm256_max_ps(y, x)))
+
+static number_combine_fn wide(cw_combine operation)
+{
+    static const number_combine_fn table[] = {[CW_COMBINE_SUM] = sum_ieee_wide,
+                                              [CW_COMBINE_PROD] = prod_ieee_wide,
+                                              [CW_COMBINE_MIN] = min_ieee_wide,
+                                              [CW_COMBINE_MAX] = max_ieee_wide};
+    return KERNEL_WIDE_WORKS && operation < sizeof table / sizeof *table ? table[operation] : NULL;
+}
+#else
+static number_combine_fn wide(cw_combine operation)
+{
+    (void)operation;
+    return NULL;
+}
+#endif
+
 /*
  * A sum or product of two bfloat16, rounded to a bfloat16 that stays where it is: in the upper half. The lower half is
  * rubbish. A NaN needs no care: it is that of x or y with its quiet bit set, or the processor's own, so its lower half
@@ -131,6 +157,9 @@ number_combine_fn kernel_half(cw_number type, cw_combine operation)
     bool brain = type == CW_NUMBER_BFLOAT16;
     if (!brain && type != CW_NUMBER_FLOAT16) {
         return NULL;
+    }
+    if (!brain && wide(operation) != NULL) {
+        return wide(operation);
     }
     switch (operation) {
     case CW_COMBINE_SUM:

@@ -27,6 +27,9 @@ void frontier_free(struct frontier *f)
 
 void frontier_restart(struct frontier *f, bool keep)
 {
+    for (uint32_t b = 0; b < f->next; b++) {
+        f->again += !frontier_has(f, b);
+    }
     if (!keep) {
         memset(f->set, 0, words(f) * sizeof *f->set);
         f->settled = 0;

@@ -17,6 +17,7 @@ struct frontier {
     uint32_t settled; /* how many are */
     uint32_t next;    /* the blocks before it are settled, or dealt in this attempt */
     uint32_t dealt;   /* in this attempt */
+    uint64_t again;   /* were dealt and not settled when attempts before this one ended */
 };
 
 /* Fills *f, for frontier_free() to release. -ENOMEM. */

@@ -85,6 +85,88 @@ static int add_tree(struct draft *d, cw_link tree, cw_server *lost)
     return 0;
 }
 
+/* ---- Trees that share links -------------------------------------------------------------------------------------- */
+
+/* By tree: those that use a link that it uses. taken has room for the links of all servers, and is zero. */
+static void find_conflicts(struct draft *d, uint8_t *taken, cw_links conflict[static CW_LINK_COUNT])
+{
+    const struct torus *torus = d->q->torus;
+    for (cw_link tree = 0; tree < CW_LINK_COUNT; tree++) {
+        if ((d->plan->trees >> tree & 1) == 0) {
+            continue;
+        }
+        memset(d->needed, 0, torus->servers);
+        for (cw_server o = 1; o < torus->servers; o++) {
+            if (is_member(d, o) && d->live[o]) {
+                (void)mark_way(d, tree, o); /* a way that leads nowhere is found later */
+            }
+        }
+        for (cw_server o = 1; o < torus->servers; o++) {
+            cw_link link = d->needed[o] ? up(d, tree, o) : CW_LINK_COUNT;
+            if (link < CW_LINK_COUNT) {
+                taken[o * CW_LINK_COUNT + link] |= (uint8_t)cw_links_of(tree);
+            }
+        }
+    }
+    for (size_t i = 0; i < (size_t)torus->servers * CW_LINK_COUNT; i++) {
+        for (cw_link tree = 0; tree < CW_LINK_COUNT; tree++) {
+            conflict[tree] |= taken[i] >> tree & 1 ? taken[i] & (cw_links)~cw_links_of(tree) : 0;
+        }
+    }
+}
+
+/*
+ * The trees that bring most when two that share a link have no more than one link's rate together: each has all of it,
+ * a half, or nothing, and of equal sums the one of most whole trees is the best. Those with nothing are left out.
+ */
+static cw_links choose_trees(cw_links trees, const cw_links conflict[static CW_LINK_COUNT])
+{
+    enum { HALVES = 3 };
+    cw_links best = trees;
+    unsigned most = 0, all = 1;
+    for (unsigned i = 0; i < CW_LINK_COUNT; i++) {
+        all *= HALVES;
+    }
+    for (unsigned code = 0; code < all; code++) {
+        cw_links whole = 0, half = 0;
+        unsigned left = code;
+        for (cw_link tree = 0; tree < CW_LINK_COUNT; tree++, left /= HALVES) {
+            whole |= left % HALVES == 2 ? cw_links_of(tree) : 0;
+            half |= left % HALVES == 1 ? cw_links_of(tree) : 0;
+        }
+        bool possible = ((whole | half) & ~trees) == 0;
+        for (cw_link tree = 0; tree < CW_LINK_COUNT && possible; tree++) {
+            possible = (whole >> tree & 1) == 0 || (conflict[tree] & (whole | half)) == 0;
+        }
+        unsigned wholes = (unsigned)__builtin_popcount(whole), sum = 2 * wholes + (unsigned)__builtin_popcount(half);
+        if (possible && sum * 8 + wholes > most) {
+            most = sum * 8 + wholes;
+            best = whole | half;
+        }
+    }
+    return best;
+}
+
+/* Leaves out what does not pay. Without the dead no two trees share a link. */
+static int thin_out(struct draft *d)
+{
+    cw_links conflict[CW_LINK_COUNT] = {0};
+    cw_server n = d->q->torus->servers;
+    if (memchr(d->live, 0, n) == NULL) {
+        return 0;
+    }
+    uint8_t *taken = calloc(n, CW_LINK_COUNT);
+    if (taken == NULL) {
+        return -ENOMEM;
+    }
+    find_conflicts(d, taken, conflict);
+    d->plan->trees = choose_trees(d->plan->trees, conflict);
+    free(taken);
+    return 0;
+}
+
+/* ---- The plan ---------------------------------------------------------------------------------------------------- */
+
 int plan_make(struct plan *p, const struct plan_question *q, cw_server self, uint64_t *involved, cw_server *lost)
 {
     cw_server n = q->torus->servers;
@@ -115,6 +197,7 @@ int plan_make(struct plan *p, const struct plan_question *q, cw_server self, uin
         struct draft d = {.plan = p, .q = q, .far = far, .involved = involved, .live = live, .needed = live + n};
         d.mend = q->shortest ? NULL : &mend;
         d.self = torus_offset(q->torus, q->root, self);
+        rc = q->shortest ? 0 : thin_out(&d);
         for (cw_link tree = 0; tree < CW_LINK_COUNT && rc == 0; tree++) {
             rc = p->trees >> tree & 1 ? add_tree(&d, tree, lost) : 0;
         }

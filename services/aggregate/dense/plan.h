@@ -23,7 +23,11 @@ struct plan_tree {
 };
 
 struct plan {
-    /* The trees there are. In a torus of one server there are no links, and yet a tree: number 0, of the root alone. */
+    /*
+     * The trees that are used. Where servers are dead, trees share links, and one that shares links with several others
+     * costs more than it brings: it is left out. In a torus of one server there are no links, and yet a tree: number 0,
+     * of the root alone.
+     */
     cw_links trees;
     unsigned depth; /* edges between the root and the member that is furthest away from it, in any tree */
     struct plan_tree tree[CW_LINK_COUNT];

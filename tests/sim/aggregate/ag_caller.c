@@ -78,8 +78,9 @@ static void fill(void *context, uint64_t first, size_t count, void *elements)
 
 static void take(void *context, uint64_t first, size_t count, const void *elements)
 {
-    const struct caller_call *c = context;
+    struct caller_call *c = context;
     size_t element = number_element(c->run->type, c->run->combine);
+    c->took += count * element;
     if (!c->run->forget) {
         memcpy(c->out + first * element, elements, count * element);
     }

@@ -30,6 +30,7 @@ struct caller_call {
     bool named;
     cw_coord who;
     uint64_t counted[CALLER_SERVERS / 64];
+    uint64_t took; /* bytes that came out of it so far, those that came again among them */
     uint8_t *in, *out;
 };
 

@@ -35,7 +35,9 @@ START_TEST(a_new_attempt)
     frontier_settle(&f, 0);
     frontier_settle(&f, 3);
     frontier_settle(&f, 6);
+    ck_assert_uint_eq(f.again, 0);
     frontier_restart(&f, true);
+    ck_assert_uint_eq(f.again, 4);
     static const uint32_t left[] = {1, 2, 4, 5, 7, 8, 9};
     for (unsigned i = 0; i < 7; i++) {
         ck_assert(frontier_deal(&f, &block) && block == left[i]);
@@ -43,6 +45,7 @@ START_TEST(a_new_attempt)
     ck_assert(!frontier_deal(&f, &block));
     ck_assert(frontier_has(&f, 3) && !frontier_has(&f, 4));
     frontier_restart(&f, false);
+    ck_assert_uint_eq(f.again, 11);
     ck_assert(frontier_deal(&f, &block) && block == 0);
     ck_assert_uint_eq(f.settled, 0);
     frontier_free(&f);

@@ -105,6 +105,37 @@ START_TEST(drawn)
 }
 END_TEST
 
+/* How many links two trees have in common. */
+static unsigned shared(void)
+{
+    unsigned n = 0;
+    for (cw_server s = 0; s < torus.servers; s++) {
+        for (cw_link a = 0; a < CW_LINK_COUNT; a++) {
+            for (cw_link b = 0; b < a; b++) {
+                const struct plan_tree *t = plan[s].tree;
+                n += t[a].in && t[b].in && t[a].parent != CW_SERVER_NONE && t[a].parent == t[b].parent;
+            }
+        }
+    }
+    return n;
+}
+
+/* After any one death five trees are left that share no link; all six would share some with one of them. */
+START_TEST(one_is_left_out)
+{
+    open_torus(3, 3, 3);
+    for (cw_server gone = 1; gone < 27; gone++) {
+        members[0] = ((1 << 27) - 1) & ~(1u << gone);
+        dead[0] = 1u << gone;
+        ck_assert_int_eq(make_all(), 0);
+        check_all();
+        SUITE_HOLDS(__builtin_popcount(plan[0].trees) == 5, "without %u: %x", gone, plan[0].trees);
+        SUITE_HOLDS(shared() == 0, "without %u", gone);
+    }
+    trees_close(trees);
+}
+END_TEST
+
 START_TEST(few_members)
 {
     open_torus(3, 3, 3);
@@ -131,6 +162,6 @@ START_TEST(one_server)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(everybody_lives), SUITE_TEST(drawn), SUITE_TEST(few_members),
-                                          SUITE_TEST(one_server)};
+static const struct suite_test tests[] = {SUITE_TEST(everybody_lives), SUITE_TEST(drawn), SUITE_TEST(one_is_left_out),
+                                          SUITE_TEST(few_members), SUITE_TEST(one_server)};
 SUITE_MAIN("plan", tests)

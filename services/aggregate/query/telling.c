@@ -287,7 +287,23 @@ static void gather(const struct post *p, struct known *known)
     }
 }
 
-/* The nearest name; or one that ends like it, for who has left out the group. */
+enum { NEAR = 3 };
+
+/* Takes the name out of the known ones: it is the one behind their end then, and that is given. */
+static const char *set_aside(struct known *known, const char *name)
+{
+    char chosen[SUMMARY_NAME_MOST + 1];
+    size_t i = 0;
+    while (known->name[i] != name) {
+        i++;
+    }
+    known->count--;
+    memcpy(chosen, name, sizeof chosen);
+    memmove(known->name[i], known->name[known->count], sizeof chosen);
+    return memcpy(known->name[known->count], chosen, sizeof chosen);
+}
+
+/* The next nearest name; or one that ends like it, for who has left out the group. NULL: none is near. */
 static const char *nearest(const struct known *known, const char *source)
 {
     const char *near = nearest_name(source, strlen(source), nth, known, known->count);
@@ -301,12 +317,21 @@ static const char *nearest(const struct known *known, const char *source)
 void telling_unknown(struct asker *a)
 {
     struct known known = {.count = 0};
+    const char *near[NEAR], *next;
+    char meant[NEAR * (SUMMARY_NAME_MOST + 4)] = "";
+    unsigned n = 0;
     if (a->post != NULL) {
         gather(a->post, &known);
     }
-    const char *near = nearest(&known, a->wish.source);
-    if (near != NULL) {
-        refuse(a, "no server that answered has a source %s; did you mean %s?", a->wish.source, near);
+    while (n < NEAR && (next = nearest(&known, a->wish.source)) != NULL) {
+        near[n++] = set_aside(&known, next);
+    }
+    for (size_t i = 0, used = 0; i < n; i++) {
+        const char *between = i == 0 ? "" : i + 1 < n ? ", " : " or ";
+        used += (size_t)snprintf(meant + used, sizeof meant - used, "%s%s", between, near[i]);
+    }
+    if (n > 0) {
+        refuse(a, "no server that answered has a source %s; did you mean %s?", a->wish.source, meant);
     } else {
         refuse(a, "no server that answered has a source %s; `query list` names those that there are", a->wish.source);
     }

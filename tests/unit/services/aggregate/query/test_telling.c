@@ -88,7 +88,9 @@ START_TEST(names_and_those_who_are_missing)
     ck_assert_int_eq(r->rc, -EINVAL);
     ck_assert_ptr_nonnull(strstr(fake_text(r, 0, "error"), "query list"));
     r = query_town_ask(net, 0, "query sum took");
-    ck_assert_ptr_nonnull(strstr(fake_text(r, 0, "error"), "t.took?"));
+    ck_assert_ptr_nonnull(strstr(fake_text(r, 0, "error"), "did you mean t.took?"));
+    r = query_town_ask(net, 0, "query sum t.o"); /* the nearest first */
+    ck_assert_ptr_nonnull(strstr(fake_text(r, 0, "error"), "did you mean t.odd or t.a?"));
     query_town_close(net);
 }
 END_TEST

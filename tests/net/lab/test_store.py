@@ -141,6 +141,10 @@ class Store(lab_kit.Case):
         self.assertGreater(held, 0)
         run("fail", "1,1,1")
         others = [server for server in servers if server != "1,1,1"]
+        # Of a shard that nobody leads, both who are left count what is missing: each name is asked for, and so led.
+        for i in range(NAMES):
+            until(f"name{i} is told", lambda i=i: get("2,2,2", f"name{i}") is not None)
+        until("the accounts are told", lambda: accounts("2,2,2", *ACCOUNTS) is not None)
         self.until("each of its registers is short of a copy, and no other", others,
                    lambda: sum(status_of(server)["copies_missing"] for server in others) == held)
         self.empty_folder("1,1,1")

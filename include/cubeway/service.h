@@ -339,7 +339,7 @@ typedef struct cw_send_options {
  *   -EAGAIN       the queue is full: on_writable follows when there is room
  *   -EACCES       the service's job has no privilege for the destination
  *   -ENETUNREACH  the server is not in view, or the link is down
- *   -ENOENT       no service with that job runs on this server (an answer may go to one that does not)
+ *   -ENOENT       no service with that job runs on this server, nor may it be of attached processes; answers may go
  *   -EMSGSIZE     the packet and what the options add to it are too long
  *   -ENOMEM       there is no packet memory left
  *   -ESHUTDOWN    the service is closing

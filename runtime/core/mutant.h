@@ -18,6 +18,20 @@ enum node_mutant {
     NODE_MUTANT_MARK_CLEARED = 6,     /* 72: a server where a packet did not wait takes its mark away */
     NODE_MUTANT_BACKGROUND_FIRST = 7, /* 23: background places are served like all others */
     NODE_MUTANT_OWN_STARVES = 8,      /* 73: what a service begins waits until nothing passes by that wants the link */
+    NODE_MUTANT_GUEST_LIFE = 9,       /* 50: every attachment has the same life */
+    NODE_MUTANT_GUEST_MEANT = 10,     /* 50: what is meant for one attachment is handed to its successor */
+    NODE_MUTANT_GUEST_STAMP = 11,     /* 50: packets of guests say the server's process */
+    NODE_MUTANT_GUEST_ASKS = 12,      /* 50: a guest is judged by the grants of its host */
+    NODE_MUTANT_GUEST_RIGHTS = 13,    /* 49: who asked a guest that goes is told nothing */
+    NODE_MUTANT_GUEST_CALLS = 14,     /* 49: the calls of a guest that goes stay open */
+    NODE_MUTANT_GUEST_QUEUE = 15,     /* 55: what a guest that goes has sent stays in the turns */
+    NODE_MUTANT_GUEST_STALE = 16,     /* 50: a guest of an earlier generation of its job stays */
+    NODE_MUTANT_GUEST_PORT = 17,      /* 50: keys go to guests that do not serve them, too */
+    NODE_MUTANT_GUEST_KEY = 18,       /* 50: of several that serve a key, the last that came gets it */
+    NODE_MUTANT_GUEST_ROOM = 19,      /* 22: a guest may have any number of packets waiting */
+    NODE_MUTANT_GUEST_TOLD = 20,      /* 49: who was refused room is not told when there is some */
+    NODE_MUTANT_GUEST_PLACE = 21,     /* 71: a guest's packets wait in the place of the service that they are for */
+    NODE_MUTANT_GUEST_REFUSED = 22,   /* 49: requests for a process that is not here are dropped */
 };
 
 #ifdef CW_MUTANTS

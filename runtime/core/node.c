@@ -39,7 +39,8 @@ static int check_config(const struct node_config *config, struct torus *torus)
     if (torus_init(torus, config->dims) < 0 || !torus_holds(torus, config->self) || config->mtu < MTU_LEAST ||
         config->mtu > MTU_MOST || config->hop_limit == 0 || config->queue_packets == 0 ||
         config->queue_bytes < config->mtu || config->incarnation == 0 || config->nmu_jobs < NODE_SERVICES - 1 ||
-        config->nmu_jobs > MAP_JOBS_MAX || config->nmu_grants == 0 || config->nmu_grants > NODE_GRANTS_MAX) {
+        config->nmu_jobs > MAP_JOBS_MAX || config->nmu_grants == 0 || config->nmu_grants > NODE_GRANTS_MAX ||
+        config->guests > GUESTS_MAX) {
         return -EINVAL;
     }
     return torus_diameter(torus) > config->hop_limit ? -ERANGE : 0;
@@ -102,7 +103,9 @@ int node_open(struct node **out, const struct node_config *config, const struct 
     turns_init(&n->turns, config->queue_packets, config->queue_bytes);
     changes_init(&n->changes, 0);
     changes_init(&n->unrest, 0);
-    rc = node_open_timers(n);
+    guests_init(&n->guests, config->guests, (uint32_t)config->incarnation * UINT32_C(0x9e3779b1));
+    rc = node_open_guests(n);
+    rc = rc < 0 ? rc : node_open_timers(n);
     if (rc == 0) {
         rc = open_linkstate(n);
         if (rc == 0) {
@@ -111,6 +114,7 @@ int node_open(struct node **out, const struct node_config *config, const struct 
         }
         node_close_timers(n);
     }
+    node_end_guests(n);
     free(told);
     free(n);
     return rc;
@@ -138,6 +142,7 @@ struct node_tally node_close(struct node *n, cw_time now)
     node_relay_close(n);
     node_close_services(n);
     drop_waiting(n);
+    node_end_guests(n);
     turns_close(&n->turns);
     ls_close(n->ls);
     node_close_timers(n);

@@ -18,7 +18,7 @@
 
 #include "base/siphash.h"
 #include "base/upcall.h"
-#include "core/pkt.h"
+#include "core/queue/pkt.h"
 #include "cubeway/err.h"
 #include "cubeway/service.h"
 #include "linkstate/linkstate.h"
@@ -42,6 +42,7 @@ struct node_config {
     uint32_t nmu_jobs;        /* room in the NMU for jobs, resident and reachable ones: 64 */
     /* Room in the NMU for (remote job, port) pairs, for spans of processes and for ranges of servers, each: 256. */
     uint32_t nmu_grants;
+    uint32_t guests; /* attached processes that may be here at one time (nmu/guests.h): 0 */
     /*
      * For authors of services: each misuse of the service API is logged by its function, and packets that a service
      * has freed, or lost with the end of its upcall, are filled with NODE_POISON, and go home a little later: who still

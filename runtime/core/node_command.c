@@ -81,7 +81,7 @@ static int start(struct node *n, const char *service, int argc, const char *cons
     if (r == NULL) {
         return -EBUSY;
     }
-    *r = (struct cw_request){.node = n, .sink = *sink, .service = svc->index, .open = true};
+    *r = (struct cw_request){.node = n, .sink = *sink, .service = (uint8_t)svc->index, .open = true};
     r->came = r->moved = n->now;
     note_words(r, argc, argv);
     struct node_outer outer = node_upcall_begin(svc, UPCALL_COMMAND);

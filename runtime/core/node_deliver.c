@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * node_deliver.c - a packet meets a service: as its destination, or passing by.
+ * node_deliver.c - a packet meets a service, as its destination or passing by, or the attached process that it is for.
  */
 #include "core/node_internal.h"
 
@@ -100,13 +100,16 @@ void node_deliver(struct node *n, struct cw_packet *p)
 {
     struct cw_svc *svc = node_service_of(n, p->head.job);
     if (svc == NULL) {
-        node_drop(n, p, CW_DROP_NO_SERVICE);
+        svc = node_guest_for(n, p);
+    }
+    if (svc == NULL) {
+        node_refuse(n, p);
         return;
     }
     CHECK_RULE_SLOW(p->head.kind != PACKET_KEY || node_is_root(n, p->head.to.key),
                     "semantics 4.2: only the key's first server in O delivers, with a lease",
                     node_who(n, (char[NODE_WHO]){0}));
-    if ((p->head.flags & packet_flag(EXT_RESPONSE)) && node_take_response(n, p)) {
+    if ((p->head.flags & packet_flag(EXT_RESPONSE)) && node_take_response(n, svc, p)) {
         return;
     }
     if (hands_are_full(svc)) {
@@ -122,7 +125,7 @@ void node_deliver(struct node *n, struct cw_packet *p)
     cw_verdict verdict;
     node_fill_rx(n, p, CW_ARRIVED, &rx);
     if (p->head.flags & packet_flag(EXT_REQUEST)) {
-        rx.call = node_open_handle(n, p);
+        rx.call = node_open_handle(svc, p);
     }
     if (upcall(svc, p, &rx, &verdict)) {
         node_retire(svc, p, "on_packet");
@@ -139,7 +142,7 @@ bool node_pass_by(struct node *n, struct cw_svc *svc, struct cw_packet *p)
     }
     node_fill_rx(n, p, CW_TRANSIT, &rx);
     if (p->head.flags & packet_flag(EXT_REQUEST)) {
-        rx.call = node_open_handle(n, p);
+        rx.call = node_open_handle(svc, p);
     }
     if (!upcall(svc, p, &rx, &verdict)) {
         n->taken++;

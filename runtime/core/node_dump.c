@@ -111,7 +111,7 @@ static void digest_place(struct digest *d, const struct node *n, const struct pl
     uint64_t bit = place_bit(pl->number);
     uint64_t refused = pl->refused;
     for (const struct cw_svc *other; (other = node_next_service(n, &refused)) != NULL;) {
-        digest_u64(d, other->table->job);
+        digest_u64(d, other->job);
     }
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         const struct fairq *turns = &n->link[link].turns;
@@ -123,7 +123,7 @@ static void digest_place(struct digest *d, const struct node *n, const struct pl
 static void digest_service(struct digest *d, const struct node *n, const struct cw_svc *svc)
 {
     bool writable = n->writable & place_bit(svc->index);
-    digest_u64(d, (uint64_t)svc->table->job << 32 | (uint32_t)svc->main.own_links << 8 | writable);
+    digest_u64(d, (uint64_t)svc->job << 32 | (uint32_t)svc->main.own_links << 8 | writable);
     digest_u64(d, svc->in_hand);
     digest_place(d, n, &svc->main);
     for (unsigned i = 0; i < sizeof svc->random.s / sizeof *svc->random.s; i++) {
@@ -134,6 +134,19 @@ static void digest_service(struct digest *d, const struct node *n, const struct 
         digest_u64(d, svc->background->own_links);
         digest_place(d, n, svc->background);
         digest_queue(d, &svc->background->queue);
+    }
+}
+
+static void digest_guests(struct digest *d, const struct guests *g)
+{
+    for (uint32_t i = 0; g->count > 0 && i < g->limit; i++) {
+        const struct guest *guest = g->at[i];
+        if (guest != NULL) {
+            digest_u64(d, (uint64_t)guest->job << 32 | guest->process);
+            digest_u64(d, (uint64_t)guest->life << 32 | guest->meant);
+            digest_u64(d, (uint64_t)guest->number << 32 | (uint32_t)guest->what << 8 | (guest->why != 0));
+            digest_u64(d, guest->svc->in_hand);
+        }
     }
 }
 
@@ -182,6 +195,7 @@ uint64_t node_digest(const struct node *n)
         digest_service(&d, n, svc);
     }
     digest_turns(&d, &n->turns);
+    digest_guests(&d, &n->guests);
     digest_list(&d, n->local.head);
     digest_list(&d, n->held.head);
     digest_u64(&d, (uint64_t)holdq_wake(&n->held).ns);
@@ -206,6 +220,7 @@ size_t node_bytes(const struct node *n)
     size_t bytes = sizeof *n + turns_bytes(&n->turns) + ls_bytes(n->ls) + reach_bytes(n->torus.servers);
     bytes += expiry_bytes(&n->timers.table) + expiry_bytes(&n->calls.table) + nmu_bytes(&n->nmu) +
              expiry_bytes(&n->offloads);
+    bytes += guests_bytes(&n->guests) + (n->guests.count + (n->nobody != NULL)) * sizeof(struct cw_svc);
     uint64_t all = n->services;
     for (const struct cw_svc *svc; (svc = node_next_service(n, &all)) != NULL;) {
         bytes += svc->background != NULL ? sizeof *svc->background : 0;

@@ -8,7 +8,7 @@
  *   node_tx.c        a link has room            node_command.c    an operator's command to a service
  *   node_tick.c      time has passed            svc_*.c           a service calls the API: packets, sending, calls,
  *   node_events.c    the view changed                             time, information
- *   node_relay.c     the relay is told
+ *   node_relay.c     the relay is told          node_guests.c     an attached process comes or goes
  *
  * and what they share: node_forward.c (what becomes of one packet), node_place.c (where it waits), node_deliver.c
  * (upcalls with a packet), node_nmu.c (may it be sent?), node_dump.c (what operators see), node_walk.c (invariants). No
@@ -20,17 +20,19 @@
 #include "base/prng.h"
 #include "base/upcall.h"
 #include "core/calls.h"
-#include "core/fairq.h"
-#include "core/holdq.h"
+#include "core/guests.h"
 #include "core/mutant.h"
 #include "core/node.h"
 #include "core/node_relay.h"
-#include "core/packetq.h"
+#include "core/queue/fairq.h"
+#include "core/queue/holdq.h"
+#include "core/queue/packetq.h"
 #include "core/timers.h"
 #include "core/turns.h"
 #include "figures/counters.h"
 #include "figures/histograms.h"
 #include "linkstate/changes.h"
+#include "nmu/guests.h"
 #include "nmu/nmu.h"
 
 enum {
@@ -92,12 +94,14 @@ static inline uint64_t place_bit(unsigned number)
     return UINT64_C(1) << number;
 }
 
-/* One service on this server; services know it as cw_svc. */
+/*
+ * One who speaks here: a service, or an attached process (guests.h), which has no places. They know it as cw_svc.
+ */
 struct cw_svc {
     struct node *node;
     const cw_service *table; /* &own_table */
     void *state;             /* what its open() gave */
-    uint8_t index;           /* its number in node.service[], which is main.number */
+    uint16_t index;          /* its number as a speaker; of a service, that in node.service[], which is main.number */
     uint8_t on_path;         /* as its table says */
     bool opening;            /* its open() has not returned: it may still fail, and may start no offloaded work */
     bool closing;            /* its close() has begun: nothing new may be started for it */
@@ -105,9 +109,12 @@ struct cw_svc {
     cw_span mark_after;      /* 0: never */
     struct place main;
     struct place *background; /* NULL: its table asks for none */
-    uint32_t in_hand;         /* packets in its hands: the length of `hands` */
-    struct cw_packet *hands;  /* the packets in its hands, a list through `next` (`hand` points back) */
-    uint64_t age;             /* its number among all services that were ever added to this node, in their order */
+    cw_job job;               /* who it is: what its packets say, and whom the NMU asks about */
+    cw_process process;
+    struct guest *guest;     /* NULL: it is a service */
+    uint32_t in_hand;        /* packets in its hands: the length of `hands` */
+    struct cw_packet *hands; /* the packets in its hands, a list through `next` (`hand` points back) */
+    uint64_t age;            /* its number among all services that were ever added to this node, in their order */
     struct prng random;
     struct counter_set counters;
     struct histogram_set histograms;
@@ -195,8 +202,11 @@ struct node {
     struct nmu_source records; /* of the service that has job records, if one has; asked before env.records */
     struct nmu_desk desk;
     struct expiry offloads;
-    struct place others;    /* of jobs that have no service here */
-    struct turns turns;     /* its packets */
+    struct place others; /* of jobs that have no service here */
+    struct turns turns;  /* its packets */
+    struct guests guests;
+    struct guests_desk guests_desk;
+    struct cw_svc *nobody;  /* says what is said in place of a process that is not here; NULL: no guests are taken */
     bool closing;           /* node_end_offloads() was called */
     struct cw_packet *lent; /* to the upcall under way, until the service sends, frees or keeps it; NULL: none */
     struct cw_request request[NODE_REQUESTS];
@@ -298,7 +308,7 @@ void node_drop_list(struct node *n, struct cw_packet *p, cw_drop cause);
 bool node_is_root(struct node *n, uint64_t route);
 /* Delivers packets that were sent to ourselves. At the end of every entry. */
 void node_run_local(struct node *n);
-/* The service of a job here, or NULL; and the place in which a packet waits here. */
+/* The service of a job here, or NULL; and the place in which a packet waits here: a guest's own in no service's. */
 struct cw_svc *node_service_look_up(struct node *n, cw_job job);
 static inline struct cw_svc *node_service_of(struct node *n, cw_job job)
 {
@@ -307,7 +317,7 @@ static inline struct cw_svc *node_service_of(struct node *n, cw_job job)
 static inline struct place *node_place_of(struct node *n, const struct cw_packet *p)
 {
     struct cw_svc *svc = node_service_of(n, p->head.job);
-    if (svc == NULL) {
+    if (svc == NULL || (p->speaker >= GUESTS_FIRST && !NODE_MUTANT(GUEST_PLACE))) {
         return &n->others;
     }
     return (p->marks & PKT_BACKGROUND) && svc->background != NULL ? svc->background : &svc->main;
@@ -337,13 +347,18 @@ struct cw_packet *place_take(struct node *n, struct place *pl, cw_link link);
 /* Takes p, with target and links set: it waits, perhaps at the cost of others there, or is dropped. */
 void place_put(struct node *n, struct place *pl, struct cw_packet *p);
 /* True when p would be let in now. False: the service that asks gets on_writable() when there may be room. */
-bool place_has_room(const struct node *n, struct place *pl, const struct cw_svc *asks, const struct cw_packet *p);
-/* Packets have left the place: services that it refused are told at the next tick. */
+bool place_has_room(struct node *n, struct place *pl, const struct cw_svc *asks, const struct cw_packet *p);
+/* Packets have left the place: who was refused is told at the next tick. */
 static inline void place_note_room(struct node *n, struct place *pl)
 {
     n->writable |= pl->refused;
     pl->refused = 0;
+    if (pl->svc == NULL) {
+        guests_note_all_room(&n->guests);
+    }
 }
+/* Takes p, which place_drain() gave, back into its place, whatever the limits are by now. */
+void place_put_back(struct node *n, struct place *pl, struct cw_packet *p);
 /* Gives all that waits, the oldest first: to be routed anew and put back in that order, or to be dropped. */
 struct cw_packet *place_drain(struct node *n, struct place *pl);
 /* How many packets wait. */
@@ -355,6 +370,32 @@ static inline uint32_t place_packets(const struct node *n, const struct place *p
 bool place_valid(const struct node *n, const struct place *pl);
 /* Brings the place's bits in node.ready[] up to date, after a change of what it has. */
 void place_refresh(struct node *n, const struct place *pl);
+
+/* node_guests.c */
+/* Whoever speaks by that number: a service or a guest. */
+static inline struct cw_svc *node_speaker(struct node *n, unsigned number)
+{
+    return number < GUESTS_FIRST ? n->service[number] : guests_at(&n->guests, number)->svc;
+}
+/* The guest that p has arrived for, or NULL: it is not here, or is not the one that is meant. */
+struct cw_svc *node_guest_for(struct node *n, struct cw_packet *p);
+/* Takes p, for which nobody is here. Where guests are taken, a request is answered with -ECONNREFUSED. */
+void node_refuse(struct node *n, struct cw_packet *p);
+/* Has the guest room for p, in a place that would take it (`room`)? False: it is told when there may be some. */
+bool node_guest_has_room(struct node *n, struct guest *guest, const struct cw_packet *p, bool room);
+/* p has left the turns of those who have no place. */
+void node_guest_left(struct node *n, const struct cw_packet *p);
+/* Calls on_writable() and on_end() of guests, and frees those that are gone. */
+void node_tell_guests(struct node *n);
+/* By a record of the job that was taken in: who of its guests may not be here any more? */
+void node_judge_guests(struct node *n, cw_job job);
+/* Lets all guests speak again, after the NMU's tables were emptied. */
+void node_reside_guests(struct node *n);
+/* Closes the guests of a host that closes. */
+void node_close_guests(struct cw_svc *host);
+CW_MUST_CHECK int node_open_guests(struct node *n);
+/* When no service is left. */
+void node_end_guests(struct node *n);
 
 /* node_deliver.c */
 /* Takes p and hands it to its service as arrived. The caller has made the last check of the right to do so. */
@@ -465,7 +506,7 @@ int node_may_send(struct cw_svc *svc, const struct packet_head *head, cw_server 
 int node_may_be_told(struct cw_svc *svc, const cw_to *recipient);
 /* node_may_send() once more for a packet that was addressed earlier: a privilege may have ended since. */
 int node_may_still_send(struct cw_svc *svc, const struct packet_head *head);
-/* Makes the service known to the NMU, with the records of its job that are found. -ENOSPC. */
+/* Makes the speaker known to the NMU, with the records of its job that are found. -ENOSPC. */
 int node_reside(struct cw_svc *svc);
 /* Asks the sources of records for those that the NMU lacks. */
 void node_seek_records(struct node *n);
@@ -480,19 +521,21 @@ int node_open_nmu(struct node *n, uint64_t salt);
 
 /* svc_calls.c */
 /*
- * If the call that p answers was made here: takes p, and hands it to that call or drops it. False: another server asked
- * and wants this one to have the answer, which its NMU has checked; p is then a packet like any other.
+ * If svc, for which p has arrived, made the call that p answers: takes p, and hands it to that call or drops it. False:
+ * somebody else asked and wants svc to have the answer, which its NMU has checked; p is then a packet like any other.
  */
-bool node_take_response(struct node *n, struct cw_packet *p);
+bool node_take_response(struct node *n, struct cw_svc *svc, struct cw_packet *p);
+/* Opens a handle for the request p that svc is about to see. 0: there is none to be had. */
+uint32_t node_open_handle(struct cw_svc *svc, const struct cw_packet *p);
 /*
- * Opens a handle for the request p that a service is about to see. 0: p is no request, or there is no handle to be had.
+ * Sends p, in svc's hands, as the answer that the right allows. On failure p is still in its hands. The right stays.
  */
-uint32_t node_open_handle(struct node *n, const struct cw_packet *p);
+int node_send_answer(struct cw_svc *svc, const struct response_right *right, int status, struct cw_packet *p);
 /* Closes a handle that was opened for an on-path upcall, when the service lets the request go on. */
 void node_close_handle(struct node *n, uint32_t handle);
 /* For each call whose attempt has timed out: makes the next attempt, or ends the call with -ETIMEDOUT. */
 void node_run_calls(struct node *n);
-/* Ends all calls of a service that closes with -ECANCELED. */
+/* Ends all calls of a service or guest that closes with -ECANCELED. */
 void node_cancel_calls(struct cw_svc *svc);
 
 /* svc_time.c */

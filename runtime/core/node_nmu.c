@@ -18,7 +18,11 @@ int node_may_send(struct cw_svc *svc, const struct packet_head *head, cw_server 
     bool key = head->kind == PACKET_KEY || head->to.process == CW_PROCESS_ANY;
     struct nmu_to to = {.job = head->job, .port = head->port, .key = key, .process = key ? 0 : head->to.process};
     struct nmu_pass pass;
-    if (nmu_ask(&svc->node->nmu, svc->index, &to, &pass) != NMU_ALLOWED) {
+    if (svc->guest != NULL && svc->guest->why != 0) {
+        return -EACCES;
+    }
+    uint32_t speaker = NODE_MUTANT(GUEST_ASKS) && svc->guest != NULL ? svc->guest->host->index : svc->index;
+    if (nmu_ask(&svc->node->nmu, speaker, &to, &pass) != NMU_ALLOWED) {
         return -EACCES;
     }
     return key || pass.server == target ? 0 : -EINVAL;
@@ -65,6 +69,9 @@ static int take_in(struct node *n, const uint8_t *bytes, size_t size, cw_job onl
     int rc = nmu_job_put(&n->nmu, &record);
     if (rc > 0 && record.destroyed) {
         end_rights(n, record.job);
+    }
+    if (rc > 0) {
+        node_judge_guests(n, record.job);
     }
     return rc;
 }
@@ -117,7 +124,7 @@ const struct nmu *node_nmu(const struct node *n)
 int node_reside(struct cw_svc *svc)
 {
     struct node *n = svc->node;
-    int rc = nmu_reside(&n->nmu, svc->index, svc->table->job, n->self, 0);
+    int rc = nmu_reside(&n->nmu, svc->index, svc->job, svc->process, 0);
     if (rc == 0) {
         node_seek_records(n);
     }
@@ -149,9 +156,10 @@ void node_look_at_seals(struct node *n)
     nmu_clear(&n->nmu);
     uint64_t all = n->services;
     for (const struct cw_svc *svc; (svc = node_next_service(n, &all)) != NULL;) {
-        int rc = nmu_reside(&n->nmu, svc->index, svc->table->job, n->self, 0);
+        int rc = nmu_reside(&n->nmu, svc->index, svc->job, svc->process, 0);
         CHECK(rc == 0); /* there was room for all of them */
     }
+    node_reside_guests(n);
     node_seek_records(n);
     n->tampered = n->nmu.seals.found;
 }
@@ -211,6 +219,9 @@ const void *node_object(const struct node *n, const char *name, unsigned version
     if (version == NMU_DESK_VERSION && strcmp(name, NMU_DESK_NAME) == 0) {
         return &n->desk;
     }
+    if (version == GUESTS_DESK_VERSION && strcmp(name, GUESTS_DESK_NAME) == 0 && n->guests.limit > 0) {
+        return &n->guests_desk;
+    }
     for (const struct node_object *o = n->env.objects; o != NULL && o->name != NULL; o++) {
         if (o->version == version && strcmp(o->name, name) == 0) {
             return o->object;
@@ -226,6 +237,7 @@ int node_open_nmu(struct node *n, uint64_t salt)
     struct nmu_config config = nmu_config_default();
     config.jobs = n->config.nmu_jobs;
     config.privileges = config.spans = config.ranges = n->config.nmu_grants;
+    config.speakers = GUESTS_FIRST + n->config.guests;
     config.salt = salt;
     n->desk = (struct nmu_desk){
         .node = n,

@@ -50,13 +50,22 @@ static void mark_ready(struct node *n, const struct place *pl, cw_links links)
 
 /* ---- Coming in --------------------------------------------------------------------------------------------------- */
 
-bool place_has_room(const struct node *n, struct place *pl, const struct cw_svc *asks, const struct cw_packet *p)
+bool place_has_room(struct node *n, struct place *pl, const struct cw_svc *asks, const struct cw_packet *p)
 {
-    if (pl->svc != NULL ? packetq_takes(&pl->queue, p) : turns_takes(&n->turns, p)) {
-        return true;
+    bool room = pl->svc != NULL ? packetq_takes(&pl->queue, p) : turns_takes(&n->turns, p);
+    if (asks->guest != NULL) {
+        return node_guest_has_room(n, asks->guest, p, room);
     }
-    pl->refused |= place_bit(asks->index);
-    return false;
+    pl->refused |= room ? 0 : place_bit(asks->index);
+    return room;
+}
+
+/* p waits in the turns now. */
+static void note_turn(struct node *n, const struct cw_packet *p)
+{
+    if (p->speaker >= GUESTS_FIRST) {
+        guest_note_put(guests_at(&n->guests, p->speaker), p->length + p->pad);
+    }
 }
 
 /* Takes p; gives a list of what must go, which may be p itself, or NULL. */
@@ -66,15 +75,20 @@ static struct cw_packet *put(struct node *n, struct place *pl, struct cw_packet 
         return packetq_put(&pl->queue, p);
     }
     p->next = NULL;
-    return turns_put(&n->turns, p) ? NULL : p;
+    if (!turns_put(&n->turns, p)) {
+        return p;
+    }
+    note_turn(n, p);
+    return NULL;
 }
 
-static void put_back(struct node *n, struct place *pl, struct cw_packet *p)
+void place_put_back(struct node *n, struct place *pl, struct cw_packet *p)
 {
     if (pl->svc != NULL) {
         packetq_put_back(&pl->queue, p);
     } else {
         turns_put_back(&n->turns, p);
+        note_turn(n, p);
     }
 }
 
@@ -83,7 +97,7 @@ void place_put(struct node *n, struct place *pl, struct cw_packet *p)
     p->place = pl->number;
     mark_ready(n, pl, p->links);
     if (n->sorting) { /* what is only routed anew keeps its place, whatever the limits are by now */
-        put_back(n, pl, p);
+        place_put_back(n, pl, p);
         node_point(n, NODE_QUEUED, p, CW_DROP_COUNT);
         return;
     }
@@ -186,6 +200,9 @@ static struct cw_packet *take_turn(struct node *n, struct place *pl, cw_link lin
 {
     struct cw_packet *p = turns_take(&n->turns, link);
     place_refresh(n, pl);
+    if (p != NULL) {
+        node_guest_left(n, p);
+    }
     return p;
 }
 
@@ -217,6 +234,9 @@ struct cw_packet *place_take(struct node *n, struct place *pl, cw_link link)
 struct cw_packet *place_drain(struct node *n, struct place *pl)
 {
     struct cw_packet *p = pl->svc != NULL ? packetq_drain(&pl->queue) : turns_drain(&n->turns);
+    if (pl->svc == NULL) {
+        guests_note_drained(&n->guests);
+    }
     place_refresh(n, pl);
     return p;
 }
@@ -231,7 +251,7 @@ bool place_valid(const struct node *n, const struct place *pl)
 void cw_poll_links(cw_svc *s, cw_place place, cw_links links)
 {
     struct place *pl = place == CW_PLACE_MAIN ? &s->main : place == CW_PLACE_BACKGROUND ? s->background : NULL;
-    if (pl != NULL) {
+    if (pl != NULL && s->guest == NULL) {
         pl->own_links = s->table->next_packet != NULL && !s->closing ? links & CW_LINKS_ALL : CW_LINKS_NONE;
         place_refresh(s->node, pl);
     }

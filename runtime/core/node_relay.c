@@ -115,7 +115,7 @@ static uint32_t list_jobs(const struct node *n, struct relay_job job[static NODE
     uint64_t all = n->services;
     for (struct cw_svc *svc; (svc = node_next_service(n, &all)) != NULL;) {
         job[count++] = (struct relay_job){
-            .job = svc->table->job,
+            .job = svc->job,
             .place = svc->on_path == CW_PATH_ALL ? RELAY_UP : svc->main.number,
         };
     }

@@ -50,6 +50,7 @@ static void receive_packet(struct node *n, cw_link in, struct cw_packet *p)
     p->in = in;
     p->marks = 0;
     p->priority = 0; /* the neighbour may have handed over its very descriptor */
+    p->speaker = 0;
     p->next = NULL;
     struct cw_svc *svc = node_service_of(n, p->head.job);
     if (svc != NULL && svc->on_path != CW_PATH_NONE &&

@@ -38,9 +38,12 @@ static int check_table(const struct node *n, const cw_service *table, cw_service
     if (own->exports != NULL && node_object(n, own->name, own->exports_version) != NULL) {
         return -EEXIST;
     }
+    if (guests_after(&n->guests, own->job, 0) != NULL) {
+        return -EEXIST; /* a job is a service's here, or attached processes' */
+    }
     uint64_t all = n->services;
     for (const struct cw_svc *svc; (svc = node_next_service(n, &all)) != NULL;) {
-        if (svc->table->job == own->job || strcmp(svc->table->name, own->name) == 0) {
+        if (svc->job == own->job || strcmp(svc->table->name, own->name) == 0) {
             return -EEXIST;
         }
     }
@@ -60,13 +63,13 @@ static void fill_job_slots(struct node *n)
     n->last = NULL;
     uint64_t all = n->services;
     for (const struct cw_svc *svc; (svc = node_next_service(n, &all)) != NULL;) {
-        cw_job job = svc->table->job;
+        cw_job job = svc->job;
         unsigned slot = job % NODE_JOB_SLOTS;
         while (n->job_slot[slot].job != 0) {
             slot = (slot + 1) % NODE_JOB_SLOTS;
         }
         n->job_slot[slot].job = job;
-        n->job_slot[slot].index = svc->index;
+        n->job_slot[slot].index = (uint8_t)svc->index;
     }
 }
 
@@ -144,10 +147,12 @@ static struct cw_svc *new_service(struct node *n, const cw_service *table, unsig
     svc->node = n;
     svc->own_table = *table;
     svc->table = &svc->own_table;
+    svc->job = table->job;
+    svc->process = n->self;
     svc->on_path = table->on_path;
     svc->mark_after = mark_after(n, table);
     svc->state = state;
-    svc->index = (uint8_t)index;
+    svc->index = (uint16_t)index;
     svc->age = ++n->services_came;
     svc->random = prng_stream(n->env.seed, n->self, NODE_STREAM_SERVICE + (uint64_t)table->job);
     counters_init(&svc->counters);
@@ -214,6 +219,7 @@ static void discard(struct node *n, struct cw_svc *svc)
 static void close_service(struct node *n, struct cw_svc *svc)
 {
     svc->closing = true;
+    node_close_guests(svc);
     node_cancel_calls(svc);
     node_end_work(svc);
     if (svc->table->close != NULL) {
@@ -253,6 +259,7 @@ int node_service_add(struct node *n, const cw_service *table, cw_time now)
     }
     if (rc < 0) {
         svc->closing = true;
+        node_close_guests(svc);
         node_cancel_calls(svc);
         node_end_work(svc);
         discard(n, svc);
@@ -363,7 +370,7 @@ bool node_service_at(const struct node *n, unsigned i, struct node_service_info 
         *out = (struct node_service_info){
             .name = svc->table->name,
             .version = svc->table->version,
-            .job = svc->table->job,
+            .job = svc->job,
             .policy =
                 {
                     .weight = svc->main.weight,
@@ -404,6 +411,7 @@ static uint32_t count_line(struct cw_svc *svc, const char *sentence)
 void node_misuse(struct cw_svc *svc, const char *sentence)
 {
     const struct node *n = svc->node;
+    svc = svc->guest != NULL && svc->guest->host != NULL ? svc->guest->host : svc;
     svc->misuses++;
     if (!n->config.strict || n->env.watch.log == NULL) {
         return;
@@ -428,6 +436,7 @@ void node_upcall_took(struct cw_svc *svc, enum upcall upcall, int64_t began_ns)
     const struct node *n = svc->node;
     const struct node_meter *meter = &n->env.meter;
     int64_t held = meter->read(meter->context) - began_ns;
+    svc = svc->guest != NULL ? svc->guest->host : svc;
     upcall_times_note(&svc->times, upcall, held);
     if (held > meter->limit.ns) {
         meter->slow(meter->context, n, svc->table->name, upcall_name(upcall), CW_NS(held));

@@ -47,6 +47,9 @@ cw_links node_tick(struct node *n, cw_time now)
         n->due = cw_time_min(node_timers_wake(n), holdq_wake(&n->held));
     }
     node_wake_writers(n);
+    if (guests_are_stirred(&n->guests)) {
+        node_tell_guests(n);
+    }
     node_check_freed(n);
     node_check_requests(n);
     return node_leave_entry(n);
@@ -54,7 +57,7 @@ cw_links node_tick(struct node *n, cw_time now)
 
 cw_time node_next_wake(const struct node *n)
 {
-    if (n->local.head != NULL || n->writable != 0) {
+    if (n->local.head != NULL || n->writable != 0 || guests_are_stirred(&n->guests)) {
         return n->now;
     }
     cw_time wake = cw_time_min(ls_next_wake(n->ls), n->due);

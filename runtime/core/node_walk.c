@@ -37,7 +37,7 @@ static void walk_service(const struct node *n, const struct cw_svc *svc)
 /* The part whose turn it is: one place and its service, or one of the tables. */
 static void walk_part(const struct node *n)
 {
-    enum { TABLES = 3 };
+    enum { TABLES = 4 };
     unsigned turn = (unsigned)((uint64_t)n->now.ns % (FAIRQ_PLACES + TABLES));
     if (turn < FAIRQ_PLACES) {
         CHECK_RULE(n->places[turn] == NULL || place_valid(n, n->places[turn]),
@@ -51,8 +51,11 @@ static void walk_part(const struct node *n)
     } else if (turn == FAIRQ_PLACES + 1) {
         CHECK_RULE(calls_valid(&n->calls), "invariant 22: calls are counted by service",
                    node_who(n, (char[NODE_WHO]){0}));
-    } else {
+    } else if (turn == FAIRQ_PLACES + 2) {
         CHECK_RULE(timers_valid(&n->timers), "invariant 22: timers are counted by service",
+                   node_who(n, (char[NODE_WHO]){0}));
+    } else {
+        CHECK_RULE(guests_valid(&n->guests), "invariant 22: guests are counted, and found by all their names",
                    node_who(n, (char[NODE_WHO]){0}));
     }
 }

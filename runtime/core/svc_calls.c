@@ -36,12 +36,32 @@ static uint32_t limit_us(cw_span timeout, unsigned attempts)
     return us < UINT32_MAX ? (uint32_t)us : UINT32_MAX;
 }
 
-/* Ends the call and tells its service: exactly once for every call. Borrows reply. */
+static struct call *start_call(struct cw_svc *svc, const cw_call_options *options)
+{
+    struct node *n = svc->node;
+    if (svc->guest == NULL) {
+        return calls_start(&n->calls, svc->index, options->timeout, options->retries, n->now);
+    }
+    struct call *call =
+        calls_start_guest(&n->calls, svc->index, svc->guest->calls, options->timeout, options->retries, n->now);
+    svc->guest->calls += call != NULL;
+    return call;
+}
+
+static void end_call(struct cw_svc *svc, struct call *call)
+{
+    if (svc->guest != NULL) {
+        svc->guest->calls--;
+    }
+    calls_end(&svc->node->calls, call);
+}
+
+/* Ends the call and tells who made it: exactly once for every call. Borrows reply. */
 static void finish(struct node *n, struct call *call, int status, struct cw_packet *reply, const cw_rx *rx)
 {
     struct call last = *call;
-    struct cw_svc *svc = n->service[last.service];
-    calls_end(&n->calls, call);
+    struct cw_svc *svc = node_speaker(n, last.speaker);
+    end_call(svc, call);
     pkt_release(last.again);
     struct node_outer outer = node_upcall_begin(svc, UPCALL_REPLY);
     last.done(svc, svc->state, last.arg, status, reply, rx);
@@ -68,8 +88,8 @@ static int check_call(const cw_call_options *options, cw_call_options *out)
 static bool is_caller(const struct cw_svc *svc, const cw_to *to)
 {
     const struct node *n = svc->node;
-    return to->kind == CW_TO_SERVER && to->job == svc->table->job && torus_holds(&n->torus, to->server) &&
-           torus_id(&n->torus, to->server) == n->self && to->process == n->self;
+    return to->kind == CW_TO_SERVER && to->job == svc->job && torus_holds(&n->torus, to->server) &&
+           torus_id(&n->torus, to->server) == n->self && to->process == svc->process;
 }
 
 /* Addresses p as the call's request and sends it; keeps a copy in the call when there may be another attempt. */
@@ -81,8 +101,8 @@ static int send_request(struct cw_svc *svc, struct cw_packet *p, const cw_to *to
     struct ext_request request = {
         .port = told != NULL ? told->port : to->port,
         .server = told != NULL ? told->server : n->place,
-        .job = told != NULL ? told->job : svc->table->job,
-        .process = told != NULL ? told->process : n->self,
+        .job = told != NULL ? told->job : svc->job,
+        .process = told != NULL ? told->process : svc->process,
         .call = call->item.handle,
         .limit_us = limit_us(options->timeout, options->retries + 1),
     };
@@ -108,7 +128,6 @@ static int send_request(struct cw_svc *svc, struct cw_packet *p, const cw_to *to
 
 int64_t cw_call(cw_svc *s, cw_packet *p, const cw_to *to, const cw_call_options *options, cw_reply_fn done, void *arg)
 {
-    struct node *n = s->node;
     cw_call_options chosen = {.size = sizeof chosen};
     int rc = node_must_hold(s, p, "cw_call") && to != NULL ? check_call(options, &chosen) : -EINVAL;
     if (rc < 0) {
@@ -122,7 +141,7 @@ int64_t cw_call(cw_svc *s, cw_packet *p, const cw_to *to, const cw_call_options 
     if (rc < 0) {
         return rc;
     }
-    struct call *call = calls_start(&n->calls, s->index, chosen.timeout, chosen.retries, n->now);
+    struct call *call = start_call(s, &chosen);
     if (call == NULL) {
         return -ENOBUFS;
     }
@@ -133,7 +152,7 @@ int64_t cw_call(cw_svc *s, cw_packet *p, const cw_to *to, const cw_call_options 
     rc = send_request(s, p, to, &chosen, call);
     if (rc < 0 || third) { /* a number is all that the caller has of what another is to hear */
         pkt_release(call->again);
-        calls_end(&n->calls, call);
+        end_call(s, call);
     }
     return rc < 0 ? rc : (int64_t)number;
 }
@@ -142,7 +161,7 @@ int cw_call_cancel(cw_svc *s, int64_t number)
 {
     struct node *n = s->node;
     struct call *call = number > 0 && number <= UINT32_MAX ? calls_find(&n->calls, (uint32_t)number) : NULL;
-    if (call == NULL || call->service != s->index) {
+    if (call == NULL || call->speaker != s->index) {
         return -ENOENT;
     }
     finish(n, call, -ECANCELED, NULL, NULL);
@@ -160,7 +179,8 @@ void node_cancel_calls(struct cw_svc *svc)
 static void try_again(struct node *n, struct call *call)
 {
     struct cw_packet *p = call->again;
-    if (node_may_still_send(n->service[call->service], &p->head) < 0) {
+    struct cw_svc *svc = node_speaker(n, call->speaker);
+    if (node_may_still_send(svc, &p->head) < 0) {
         finish(n, call, -EACCES, NULL, NULL); /* what was allowed is not any more */
         return;
     }
@@ -180,7 +200,8 @@ static void try_again(struct node *n, struct call *call)
     p->links = call->links;
     p->marks = call->background ? PKT_BACKGROUND : 0;
     p->in = CW_LINK_SELF;
-    int rc = node_launch(n->service[call->service], p);
+    p->speaker = svc->index;
+    int rc = node_launch(svc, p);
     if (rc < 0) {
         n->sent++;
         node_drop(n, p, node_drop_of(rc));
@@ -199,38 +220,36 @@ void node_run_calls(struct node *n)
     }
 }
 
-/* The call of ours that this response answers, or NULL: it has ended, or the response is not what it seems. */
-static struct call *answered_call(struct node *n, const struct cw_packet *p, const struct ext_response *response)
+/* The call of svc that this response answers, or NULL: it has ended, or the response is not what it seems. */
+static struct call *answered_call(const struct cw_svc *svc, const struct cw_packet *p,
+                                  const struct ext_response *response)
 {
-    const struct cw_svc *svc = node_service_of(n, p->head.job);
-    struct call *call = calls_find(&n->calls, response->call);
-    if (svc == NULL || call == NULL || call->service != svc->index || call->job != p->head.source_job) {
-        return NULL;
-    }
-    return call;
+    struct call *call = calls_find(&svc->node->calls, response->call);
+    bool ours = call != NULL && call->speaker == svc->index && call->job == p->head.source_job;
+    return ours ? call : NULL;
 }
 
-/* Did the process that p is for ask for it itself? */
-static bool asked_ourselves(const struct node *n, const struct cw_packet *p, const struct ext_response *response)
+/* Did svc, for which p is, ask for it itself? */
+static bool asked_itself(const struct cw_svc *svc, const struct cw_packet *p, const struct ext_response *response)
 {
-    return response->job == p->head.job && response->process == n->self && torus_holds(&n->torus, response->server) &&
-           torus_id(&n->torus, response->server) == n->self;
+    const struct node *n = svc->node;
+    return response->job == p->head.job && response->process == svc->process &&
+           torus_holds(&n->torus, response->server) && torus_id(&n->torus, response->server) == n->self;
 }
 
-bool node_take_response(struct node *n, struct cw_packet *p)
+bool node_take_response(struct node *n, struct cw_svc *svc, struct cw_packet *p)
 {
     struct ext_response response = ext_response_read(packet_ext(p->data, &p->exts, EXT_RESPONSE));
-    if (!asked_ourselves(n, p, &response)) {
+    if (!asked_itself(svc, p, &response)) {
         return false;
     }
-    struct call *call = answered_call(n, p, &response);
+    struct call *call = answered_call(svc, p, &response);
     if (call == NULL) {
         node_drop(n, p, CW_DROP_REPLY_DEAD);
         return true;
     }
     n->delivered++;
     node_point(n, NODE_DELIVERED, p, CW_DROP_COUNT);
-    struct cw_svc *svc = n->service[call->service];
     cw_rx rx;
     node_fill_rx(n, p, CW_ARRIVED, &rx);
     node_lend(svc, p);
@@ -243,11 +262,11 @@ bool node_take_response(struct node *n, struct cw_packet *p)
 
 /* ---- The responder ----------------------------------------------------------------------------------------------- */
 
-uint32_t node_open_handle(struct node *n, const struct cw_packet *p)
+uint32_t node_open_handle(struct cw_svc *svc, const struct cw_packet *p)
 {
-    const struct cw_svc *svc = node_service_of(n, p->head.job);
+    struct node *n = svc->node;
     struct ext_request request = ext_request_read(packet_ext(p->data, &p->exts, EXT_REQUEST));
-    if (svc == NULL || !torus_holds(&n->torus, p->head.source) || !torus_holds(&n->torus, request.server)) {
+    if (!torus_holds(&n->torus, p->head.source) || !torus_holds(&n->torus, request.server)) {
         return 0;
     }
     struct response_requester requester = {
@@ -280,8 +299,7 @@ void node_close_handle(struct node *n, uint32_t handle)
     }
 }
 
-/* Sends p, in the service's hands, as the answer that the right allows. On failure p is still in its hands. */
-static int send_answer(struct cw_svc *svc, const struct response_right *right, int status, struct cw_packet *p)
+int node_send_answer(struct cw_svc *svc, const struct response_right *right, int status, struct cw_packet *p)
 {
     const struct node *n = svc->node;
     const struct ext_request *request = &right->request;
@@ -342,7 +360,7 @@ int cw_reply(cw_svc *s, uint32_t handle, int status, cw_packet *p)
         node_drop_unsent(s, p, CW_DROP_REPLY_DEAD);
         return -ENOENT;
     }
-    int rc = status >= -STATUS_MAX && status <= STATUS_MAX ? send_answer(s, right, status, p) : -EINVAL;
+    int rc = status >= -STATUS_MAX && status <= STATUS_MAX ? node_send_answer(s, right, status, p) : -EINVAL;
     if (rc < 0) {
         node_drop_unsent(s, p, node_drop_of(rc));
         return rc;

@@ -26,7 +26,7 @@ cw_dims cw_torus(const cw_svc *s)
 
 cw_job cw_job_of(const cw_svc *s)
 {
-    return s->table->job;
+    return s->job;
 }
 
 bool cw_server_valid(const cw_svc *s, cw_coord c)
@@ -102,7 +102,7 @@ int cw_link_get(const cw_svc *s, cw_link link, cw_link_info *out)
 
 cw_key cw_key_of(const cw_svc *s, const void *name, size_t length)
 {
-    return key_of_name(s->table->job, name, name != NULL ? length : 0);
+    return key_of_name(s->job, name, name != NULL ? length : 0);
 }
 
 cw_key cw_key_at(const cw_svc *s, cw_coord home, uint64_t w)
@@ -183,7 +183,10 @@ uint64_t cw_epoch(const cw_svc *s)
 const void *cw_find(cw_svc *s, const char *name, unsigned version, cw_svc **peer)
 {
     const struct node *n = s->node;
-    const void *object = name != NULL && s->table->job < NODE_JOBS_LOADED ? node_object(n, name, version) : NULL;
+    if (s->guest != NULL) {
+        return NULL; /* its host has found what there is */
+    }
+    const void *object = name != NULL && s->job < NODE_JOBS_LOADED ? node_object(n, name, version) : NULL;
     if (object != NULL) {
         if (peer != NULL) {
             *peer = NULL;

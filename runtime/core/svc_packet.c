@@ -21,7 +21,7 @@ enum {
 void node_charge_packet(struct cw_svc *svc, struct cw_packet *p)
 {
     p->marks |= PKT_CHARGED;
-    p->place = svc->index;
+    p->speaker = svc->index;
     svc->in_hand++;
     p->next = svc->hands;
     p->hand = &svc->hands;
@@ -44,7 +44,7 @@ void node_uncharge_packet(struct cw_svc *svc, struct cw_packet *p)
 
 bool node_in_hand(const struct cw_svc *svc, const struct cw_packet *p)
 {
-    return p != NULL && (p->marks & PKT_CHARGED) && p->place == svc->index;
+    return p != NULL && (p->marks & PKT_CHARGED) && p->speaker == svc->index;
 }
 
 bool node_must_hold(struct cw_svc *svc, const struct cw_packet *p, const char *function)
@@ -110,7 +110,7 @@ static uint32_t payload_most(const struct node *n)
 
 size_t cw_mtu(const cw_svc *s)
 {
-    return payload_most(s->node);
+    return payload_most(s->node) - (s->guest != NULL ? EXT_GUEST_WORDS * EXT_WORD_BYTES : 0);
 }
 
 cw_packet *cw_packet_new_padded(cw_svc *s, size_t length, size_t pad)

@@ -96,10 +96,20 @@ static int draft_place(const struct node *n, const cw_to *to, struct draft *d, c
     return 0;
 }
 
-/* Is it there? An answer may go to a job that has no service here: its request came from servers that have one. */
-static int find_destination(struct node *n, const cw_to *to, bool answer, cw_server target)
+/*
+ * May somebody of the job be there, though it has no service here? An answer may go to it: its request came from
+ * servers that have it. Where processes attach, they may be of any job that is no built-in service, and reach all.
+ */
+static bool may_be_elsewhere(const struct cw_svc *svc, cw_job job, bool answer)
 {
-    if (!answer && node_service_of(n, to->job) == NULL) {
+    return answer || svc->guest != NULL || (svc->node->guests.limit > 0 && job >= NODE_JOBS_LOADED);
+}
+
+/* Is it there? */
+static int find_destination(const struct cw_svc *svc, const cw_to *to, bool answer, cw_server target)
+{
+    struct node *n = svc->node;
+    if (node_service_of(n, to->job) == NULL && !may_be_elsewhere(svc, to->job, answer)) {
         return -ENOENT;
     }
     bool there = to->kind == CW_TO_LINK     ? (ls_live_links(n->ls) & cw_links_of(to->link)) != 0
@@ -119,7 +129,7 @@ static int draft_destination(struct cw_svc *svc, const struct node_address *a, s
     if (rc == 0 && a->response == NULL) {
         rc = node_may_send(svc, &d->head, target);
     }
-    return rc < 0 ? rc : find_destination(svc->node, a->to, a->response != NULL, target);
+    return rc < 0 ? rc : find_destination(svc, a->to, a->response != NULL, target);
 }
 
 static int draft_options(struct cw_svc *svc, const cw_send_options *options, struct draft *d)
@@ -164,9 +174,16 @@ static uint8_t path_places(const struct draft *d)
     return (uint8_t)(want < EXT_PATH_LINKS_MAX ? want : EXT_PATH_LINKS_MAX);
 }
 
-/* Words of all extensions. A trace takes what the packet has left, up to one place a hop. */
-static int draft_extensions(const struct node *n, const struct node_address *a, uint32_t payload, struct draft *d)
+/* Of a guest that is somebody: what its packets say of it (EXT_GUEST). */
+static bool is_attached(const struct cw_svc *svc)
 {
+    return svc->guest != NULL && svc->guest->life != 0;
+}
+
+/* Words of all extensions. A trace takes what the packet has left, up to one place a hop. */
+static int draft_extensions(const struct cw_svc *svc, const struct node_address *a, uint32_t payload, struct draft *d)
+{
+    const struct node *n = svc->node;
     unsigned words = 0;
     unsigned flags = 0;
     if (d->options->full_key) {
@@ -192,6 +209,10 @@ static int draft_extensions(const struct node *n, const struct node_address *a, 
     if (d->waypoints.count > 0) {
         flags |= packet_flag(EXT_WAYPOINTS);
         words += 1u + d->waypoints.count;
+    }
+    if (is_attached(svc)) {
+        flags |= packet_flag(EXT_GUEST);
+        words += EXT_GUEST_WORDS;
     }
     uint32_t most = n->config.mtu - FRAME_HEAD_BYTES;
     uint32_t size = PACKET_HEAD_BYTES + words * EXT_WORD_BYTES + payload;
@@ -246,7 +267,8 @@ static bool make_room(struct cw_packet *p, uint32_t before)
     return true;
 }
 
-static void write_extensions(struct cw_packet *p, const struct node_address *a, const struct draft *d)
+static void write_extensions(const struct cw_svc *svc, struct cw_packet *p, const struct node_address *a,
+                             const struct draft *d)
 {
     uint32_t at = PACKET_HEAD_BYTES;
     p->exts = (struct packet_exts){{0}};
@@ -277,7 +299,13 @@ static void write_extensions(struct cw_packet *p, const struct node_address *a, 
     }
     if (d->waypoints.count > 0) {
         p->exts.at[EXT_WAYPOINTS] = (uint16_t)at;
-        ext_waypoints_write(&d->waypoints, p->data + at);
+        at += ext_waypoints_write(&d->waypoints, p->data + at);
+    }
+    if (d->head.flags & packet_flag(EXT_GUEST)) {
+        const struct guest *guest = svc->guest;
+        const struct ext_guest said = {.what = guest->what, .meant = guest->meant, .life = guest->life};
+        p->exts.at[EXT_GUEST] = (uint16_t)at;
+        ext_guest_write(&said, p->data + at);
     }
 }
 
@@ -285,7 +313,7 @@ int node_address_packet(struct cw_svc *svc, struct cw_packet *p, const struct no
 {
     struct node *n = svc->node;
     struct draft d;
-    if (svc->closing) {
+    if (svc->closing || (svc->guest != NULL && svc->guest->why != 0)) {
         return -ESHUTDOWN;
     }
     draft_begin(&d);
@@ -294,13 +322,13 @@ int node_address_packet(struct cw_svc *svc, struct cw_packet *p, const struct no
         rc = draft_options(svc, a->options, &d);
     }
     if (rc == 0) {
-        rc = draft_extensions(n, a, p->length - packet_head_bytes(&p->head) + p->pad, &d);
+        rc = draft_extensions(svc, a, p->length - packet_head_bytes(&p->head) + p->pad, &d);
     }
     if (rc < 0) {
         return rc;
     }
-    d.head.source_job = svc->table->job;
-    d.head.source_process = n->self;
+    d.head.source_job = svc->job;
+    d.head.source_process = NODE_MUTANT(GUEST_STAMP) ? n->self : svc->process;
     d.head.source = n->place;
     uint32_t before = packet_head_bytes(&d.head);
     *out = p;
@@ -312,12 +340,13 @@ int node_address_packet(struct cw_svc *svc, struct cw_packet *p, const struct no
         }
         memcpy(copy->data + before, p->data + head, p->length - head);
         copy->pad = p->pad;
+        copy->speaker = svc->index;
         *out = copy;
     }
     p = *out;
     p->head = d.head;
     packet_encode(&p->head, p->data);
-    write_extensions(p, a, &d);
+    write_extensions(svc, p, a, &d);
     p->priority = d.options->priority;
     p->marks &= (uint8_t)~PKT_BACKGROUND;
     p->marks |= d.options->place == CW_PLACE_BACKGROUND ? PKT_BACKGROUND : 0;
@@ -352,7 +381,11 @@ static int may_launch(struct cw_svc *svc, const struct cw_packet *p)
         if (n->local.packets < NODE_LOCAL_MAX) {
             return 0;
         }
-        n->writable |= place_bit(svc->index); /* some are delivered before the next tick asks */
+        if (svc->guest == NULL) {
+            n->writable |= place_bit(svc->index); /* some are delivered before the next tick asks */
+        } else if (svc->guest->life != 0) {
+            guests_stir(&n->guests, svc->guest);
+        }
         return -EAGAIN;
     }
     return place_has_room(n, node_place_of(n, p), svc, p) ? 0 : -EAGAIN;

@@ -38,7 +38,7 @@ cw_timer *cw_timer_start(cw_svc *s, cw_span after, cw_timer_fn fn, void *arg)
     if (fn == NULL) {
         node_misuse(s, "cw_timer_start: the function is NULL");
     }
-    if (fn == NULL || s->closing) {
+    if (fn == NULL || s->closing || s->guest != NULL) {
         return NULL;
     }
     cw_time at = cw_time_add(n->now, after.ns > 0 ? after : CW_NS(0));
@@ -54,7 +54,7 @@ int cw_offload(cw_svc *s, void (*work)(void *arg), void (*done)(cw_svc *s, void 
                cw_span cost)
 {
     struct node *n = s->node;
-    if (work == NULL || done == NULL || cost.ns < 0) {
+    if (work == NULL || done == NULL || cost.ns < 0 || s->guest != NULL) {
         return -EINVAL;
     }
     if (s->closing || n->closing) {
@@ -70,7 +70,7 @@ int cw_offload(cw_svc *s, void (*work)(void *arg), void (*done)(cw_svc *s, void 
     }
     offload->done = done;
     offload->arg = arg;
-    offload->service = s->index;
+    offload->service = (uint8_t)s->index;
     offload->away = away;
     if (away) {
         n->env.offload(n->env.offload_context, n, work, arg, offload->item.handle, cost);

@@ -12,7 +12,7 @@
 #define CORE_TIMERS_H
 
 #include "base/expiry.h"
-#include "core/fairq.h"
+#include "core/queue/fairq.h"
 #include "cubeway/service.h"
 
 struct timers {

@@ -16,8 +16,8 @@
 #ifndef CORE_TURNS_H
 #define CORE_TURNS_H
 
-#include "core/fairq.h"
-#include "core/packetq.h"
+#include "core/queue/fairq.h"
+#include "core/queue/packetq.h"
 
 enum { TURNS_JOBS = FAIRQ_PLACES };
 

@@ -283,6 +283,17 @@ const struct map_job *nmu_job(const struct nmu *n, cw_job job)
     return place != MAP_NONE ? &n->tables.map.job[place] : NULL;
 }
 
+bool nmu_is_known(const struct nmu *n, cw_job job)
+{
+    uint32_t place = map_find(&n->tables.map, job);
+    return place != MAP_NONE && n->tables.map.door[place].known;
+}
+
+cw_server nmu_home(const struct nmu *n, cw_job job, cw_process process)
+{
+    return nmu_is_known(n, job) ? map_server(&n->tables.map, map_find(&n->tables.map, job), process) : CW_SERVER_NONE;
+}
+
 /* ---- Speakers ---------------------------------------------------------------------------------------------------- */
 
 int nmu_reside(struct nmu *n, uint32_t speaker, cw_job job, cw_process process, uint64_t generation)
@@ -302,6 +313,18 @@ int nmu_reside(struct nmu *n, uint32_t speaker, cw_job job, cw_process process, 
     access_set(&t->access, speaker, &(struct access_entry){job, process, generation, home});
     end_change(n);
     return 0;
+}
+
+uint64_t nmu_bind(struct nmu *n, uint32_t speaker)
+{
+    struct nmu_tables *t = begin_change(n);
+    const struct access_entry *who = access_of(&t->access, speaker);
+    CHECK(who != NULL);
+    struct access_entry bound = *who;
+    bound.generation = t->map.job[who->home].generation;
+    access_set(&t->access, speaker, &bound);
+    end_change(n);
+    return bound.generation;
 }
 
 void nmu_vacate(struct nmu *n, uint32_t speaker)

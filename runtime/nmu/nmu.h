@@ -67,6 +67,11 @@ size_t nmu_bytes(const struct nmu *n);
  * jobs; -EINVAL.
  */
 CW_MUST_CHECK int nmu_reside(struct nmu *n, uint32_t speaker, cw_job job, cw_process process, uint64_t generation);
+/*
+ * Lets a speaker that is here speak in the present generation of its job only, whose record is here. Gives that
+ * generation.
+ */
+uint64_t nmu_bind(struct nmu *n, uint32_t speaker);
 /* Nobody speaks there any more. */
 void nmu_vacate(struct nmu *n, uint32_t speaker);
 /* The first speaker of that process; UINT32_MAX: it is not here. Linear. */
@@ -86,6 +91,10 @@ void nmu_job_drop(struct nmu *n, cw_job job);
 cw_job nmu_missing(const struct nmu *n, uint32_t *from);
 /* Borrows what is held of the job, or NULL. */
 const struct map_job *nmu_job(const struct nmu *n, cw_job job);
+/* Is the job's record here, and it was not destroyed? */
+bool nmu_is_known(const struct nmu *n, cw_job job);
+/* Where the process lives by the record that is here; CW_SERVER_NONE: nowhere, or the job is not known. */
+cw_server nmu_home(const struct nmu *n, cw_job job, cw_process process);
 
 /* As nmu_check(), and counts what is refused. */
 CW_MUST_CHECK enum nmu_cause nmu_ask(struct nmu *n, uint32_t speaker, const struct nmu_to *to, struct nmu_pass *pass);

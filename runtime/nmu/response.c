@@ -91,7 +91,7 @@ static void count_off(struct response_table *r, uint64_t who)
     }
 }
 
-struct response_right *response_open_right(struct response_table *r, unsigned service,
+struct response_right *response_open_right(struct response_table *r, unsigned speaker,
                                            const struct response_requester *requester,
                                            const struct ext_request *request, cw_time until)
 {
@@ -117,14 +117,14 @@ struct response_right *response_open_right(struct response_table *r, unsigned se
     right->requester = *requester;
     right->request = *request;
     right->path_bytes = 0;
-    right->service = (uint8_t)service;
+    right->speaker = (uint16_t)speaker;
     return right;
 }
 
-struct response_right *response_find(const struct response_table *r, unsigned service, uint32_t handle)
+struct response_right *response_find(const struct response_table *r, unsigned speaker, uint32_t handle)
 {
     struct response_right *right = expiry_find(&r->table, handle);
-    return right != NULL && right->service == service ? right : NULL;
+    return right != NULL && right->speaker == speaker ? right : NULL;
 }
 
 void response_end(struct response_table *r, struct response_right *right)
@@ -141,13 +141,21 @@ void response_expire(struct response_table *r, cw_time now)
     }
 }
 
-void response_end_all(struct response_table *r, unsigned service)
+struct response_right *response_each_of(const struct response_table *r, unsigned speaker, uint32_t *place)
+{
+    for (struct response_right *right; (right = expiry_each(&r->table, place)) != NULL;) {
+        if (right->speaker == speaker) {
+            return right;
+        }
+    }
+    return NULL;
+}
+
+void response_end_all(struct response_table *r, unsigned speaker)
 {
     uint32_t place = 0;
-    for (struct response_right *right; (right = expiry_each(&r->table, &place)) != NULL;) {
-        if (right->service == service) {
-            response_end(r, right);
-        }
+    for (struct response_right *right; (right = response_each_of(r, speaker, &place)) != NULL;) {
+        response_end(r, right);
     }
 }
 

@@ -12,7 +12,7 @@
  *   the K-th figure alone. --trace: also how busy the links are, every half of a millisecond
  */
 #include "base/prng.h"
-#include "core/pkt.h"
+#include "core/queue/pkt.h"
 #include "fake_result.h"
 #include "nmu/book.h"
 #include "services/aggregate/aggregate.h"

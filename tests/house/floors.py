@@ -7,6 +7,7 @@ CONTRACTS, KEYSPACE, BASE, WIRE = "include/cubeway", "keyspace", "runtime/base",
 SETTING, STORAGE, FIGURES, SHARE = "runtime/setting", "storage", "runtime/figures", "runtime/share"
 HASH = "runtime/hash"
 LINKSTATE, CORE, BOOT, NMU, SHIM = "runtime/linkstate", "runtime/core", "runtime/boot", "runtime/nmu", "shim"
+QUEUE = "runtime/core/queue"
 SERVICE_LIST, REPLY, TRANSPORT, SERVICE_JOBS = "services", "services/reply", "services/transport", "services/jobs"
 PING, BENCH, TRACE, INQUIRY = "services/ping", "services/bench", "services/trace", "services/inquiry"
 KVCACHE, MULTICAST = "services/kvcache", "services/multicast"
@@ -58,7 +59,8 @@ FOLDERS = (
     # Memory of attached processes. Nobody stands on it yet: docs/attach.md says what is there.
     Folder(SHARE, 2, "share", (CONTRACTS, BASE), True),
     Folder(LINKSTATE, 3, "linkstate", (*GROUND, WIRE), True),
-    Folder(CORE, 3, "core", (*GROUND, FIGURES, WIRE, LINKSTATE, NMU), True),
+    Folder(QUEUE, 3, "core/queue", (CONTRACTS, BASE, WIRE), True),
+    Folder(CORE, 3, "core", (*GROUND, FIGURES, WIRE, LINKSTATE, NMU, QUEUE), True),
     Folder(BOOT, 3, "boot", (*GROUND, WIRE), True),
     Folder(NMU, 3, "nmu", (CONTRACTS, BASE, WIRE), True),
     Folder(SHIM, 4, SHIM, (CONTRACTS, BASE, WIRE), False),

@@ -60,7 +60,10 @@ PARTS = {
             Case((5, 6), HARM, True),  # and without 5's rule it is what keeps data off links that never were.
         )),
     "others": Part("runtime/core/mutant.h", 10, unit="mutants_place",
-                   special=tuple(Case((number,), UNIT, True) for number in (6, 7, 8))),
+                   special=tuple(Case((number,), UNIT, True) for number in (6, 7, 8)),
+                   untried={number: "of attached processes: guests" for number in range(9, 23)}),
+    "guests": Part("runtime/core/mutant.h", 5,
+                   untried={number: "of what passes by: others" for number in range(1, 9)}),
     "transport": Part("services/transport/mutant.h", 30, unit="mutants_background", known={10: 11, 13: 8},
                       special=(Case((16,), UNIT, True), Case((17,), UNIT, True))),
     # World 75 stops at the simulator's invariant 4, which is the core's, whatever the cache does.

@@ -38,9 +38,41 @@ START_TEST(services_share)
     ck_assert_uint_eq(greedy, 20);
     ck_assert_ptr_nonnull(calls_start(&c, 1, CW_SEC(1), 0, (cw_time){0}));
     ck_assert_ptr_null(calls_of(&c, 2));
-    ck_assert_uint_eq(calls_of(&c, 1)->service, 1);
+    ck_assert_uint_eq(calls_of(&c, 1)->speaker, 1);
     for (unsigned service = 0; service < 2; service++) {
         for (struct call *call; (call = calls_of(&c, service)) != NULL;) {
+            calls_end(&c, call);
+        }
+    }
+    calls_close(&c);
+}
+END_TEST
+
+/* However many guests there are, and whatever they want: a service finds room, and the next guest does. */
+START_TEST(guests_share_what_one_service_could_have)
+{
+    struct calls c;
+    ck_assert_int_eq(calls_open(&c, 300, 1), 0);
+    unsigned all = 0, had = 300;
+    for (unsigned guest = 64; guest < 104; guest++) {
+        unsigned open = 0;
+        while (calls_start_guest(&c, guest, open, CW_SEC(1), 0, (cw_time){0}) != NULL) {
+            open++;
+        }
+        ck_assert_uint_le(open, had);
+        ck_assert(guest > 72 || open > 0);
+        had = open;
+        all += open;
+        ck_assert(calls_valid(&c));
+    }
+    ck_assert_uint_ge(all, 180);
+    ck_assert_uint_le(all, 200);
+    ck_assert_uint_eq(c.of[0], all);
+    ck_assert_ptr_nonnull(calls_start(&c, 1, CW_SEC(1), 0, (cw_time){0}));
+    ck_assert_ptr_null(calls_of(&c, 99));
+    for (unsigned speaker = 1; speaker < 104; speaker++) {
+        for (struct call *call; (call = calls_of(&c, speaker)) != NULL;) {
+            ck_assert_uint_eq(call->speaker, speaker);
             calls_end(&c, call);
         }
     }
@@ -60,6 +92,7 @@ END_TEST
 static const struct suite_test tests[] = {
     SUITE_TEST(a_call_is_one_number_through_its_attempts),
     SUITE_TEST(services_share),
+    SUITE_TEST(guests_share_what_one_service_could_have),
     SUITE_ABORTS(closing_with_a_call_open_is_a_mistake),
 };
 SUITE_MAIN("calls", tests)

@@ -23,7 +23,7 @@ static struct bench *one_waits(void)
 /* At this instant it is the turn of that part. */
 static void walk_at(struct bench *b, unsigned turn)
 {
-    enum { PARTS = FAIRQ_PLACES + 3 };
+    enum { PARTS = FAIRQ_PLACES + 4 };
     struct node *n = b->node[0];
     n->now.ns += PARTS - n->now.ns % PARTS + turn;
     node_walk(n);
@@ -32,7 +32,7 @@ static void walk_at(struct bench *b, unsigned turn)
 START_TEST(a_sound_node_passes)
 {
     struct bench *b = one_waits();
-    for (unsigned turn = 0; turn < FAIRQ_PLACES + 3; turn++) {
+    for (unsigned turn = 0; turn < FAIRQ_PLACES + 4; turn++) {
         walk_at(b, turn);
     }
     b->node[0]->now = b->now;
@@ -108,6 +108,14 @@ START_TEST(a_wrong_count_of_timers_stops)
 }
 END_TEST
 
+START_TEST(a_wrong_count_of_guests_stops)
+{
+    struct bench *b = two_servers();
+    b->node[0]->guests.count++;
+    walk_at(b, FAIRQ_PLACES + 3);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(a_sound_node_passes),
     SUITE_ABORTS(a_queue_that_is_not_asked_stops),
@@ -118,5 +126,6 @@ static const struct suite_test tests[] = {
     SUITE_ABORTS(a_wrong_count_of_held_packets_stops),
     SUITE_ABORTS(a_wrong_count_of_calls_stops),
     SUITE_ABORTS(a_wrong_count_of_timers_stops),
+    SUITE_ABORTS(a_wrong_count_of_guests_stops),
 };
 SUITE_MAIN("node_walk", tests)

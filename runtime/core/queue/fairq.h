@@ -14,8 +14,8 @@
  *
  * Numbers in, numbers out: this module knows neither queues nor packets. There is one struct fairq for each link.
  */
-#ifndef CORE_FAIRQ_H
-#define CORE_FAIRQ_H
+#ifndef CORE_QUEUE_FAIRQ_H
+#define CORE_QUEUE_FAIRQ_H
 
 #include <stdint.h>
 

@@ -10,11 +10,11 @@
  * many bytes as are still free. So one service alone can have two thirds, many share evenly, and there is always room
  * for the first packet of another.
  */
-#ifndef CORE_HOLDQ_H
-#define CORE_HOLDQ_H
+#ifndef CORE_QUEUE_HOLDQ_H
+#define CORE_QUEUE_HOLDQ_H
 
-#include "core/fairq.h"
-#include "core/pkt.h"
+#include "core/queue/fairq.h"
+#include "core/queue/pkt.h"
 
 struct holdq {
     struct cw_packet *head, *tail;

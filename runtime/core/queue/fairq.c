@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/fairq.h"
+#include "core/queue/fairq.h"
 
 #include "base/check.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/pkt.h"
+#include "core/queue/pkt.h"
 
 #include "base/check.h"
 #include "base/pool.h"
@@ -119,6 +119,7 @@ struct cw_packet *pkt_take(struct pkt_home *home, uint32_t length)
     p->refs = 1;
     p->back = PKT_HEADROOM;
     p->priority = 0;
+    p->speaker = 0;
     p->kind = small ? PKT_SMALL : PKT_LARGE;
     p->home = home;
     p->lender = NULL;
@@ -141,6 +142,7 @@ struct cw_packet *pkt_slice(struct cw_packet *frame, uint32_t offset, uint32_t l
     p->refs = 1;
     p->back = 0;
     p->priority = 0;
+    p->speaker = 0;
     p->kind = PKT_SLICE;
     p->home = frame->home;
     p->lender = pkt_ref(frame);

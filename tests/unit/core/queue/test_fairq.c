@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/fairq.h"
+#include "core/queue/fairq.h"
 #include "rng.h"
 #include "sanitized.h"
 #include "suite.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/packetq.h"
+#include "core/queue/packetq.h"
 #include "rng.h"
 #include "suite.h"
 

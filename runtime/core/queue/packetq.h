@@ -9,10 +9,10 @@
  * Packets with the same set of links share one FIFO. There are 64 sets and a bitmap of those in use, and a link looks
  * only at the heads of the sets that contain it. The queue owns a packet from put to take.
  */
-#ifndef CORE_PACKETQ_H
-#define CORE_PACKETQ_H
+#ifndef CORE_QUEUE_PACKETQ_H
+#define CORE_QUEUE_PACKETQ_H
 
-#include "core/pkt.h"
+#include "core/queue/pkt.h"
 
 enum { PACKETQ_SETS = 64 };
 

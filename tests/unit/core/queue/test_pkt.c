@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/pkt.h"
+#include "core/queue/pkt.h"
 #include "rng.h"
 #include "suite.h"
 

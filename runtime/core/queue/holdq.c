@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/holdq.h"
+#include "core/queue/holdq.h"
 
 #include "base/check.h"
 

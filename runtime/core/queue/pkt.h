@@ -12,8 +12,8 @@
  *
  * A packet has one owner at a time and belongs to one thread. pkt_writable() must hold before its bytes are changed.
  */
-#ifndef CORE_PKT_H
-#define CORE_PKT_H
+#ifndef CORE_QUEUE_PKT_H
+#define CORE_QUEUE_PKT_H
 
 #include "cubeway/time.h"
 #include "cubeway/types.h"
@@ -41,12 +41,13 @@ struct cw_packet {
     uint16_t back;    /* bytes of memory before data that may be written to */
     uint8_t kind;     /* enum pkt_kind */
     uint8_t marks;    /* the node's own (node_internal.h) */
-    uint8_t place;    /* number of the place in whose queue, or of the service in whose hands, it is */
+    uint8_t place;    /* number of the place in whose queue it is, or in which it is held */
     cw_links links;   /* links by which it may leave */
     cw_link in;       /* link by which it came */
     uint8_t priority; /* that its sender here gave it; 0 for packets from a cable, since it is not on the wire */
     uint16_t ahead;   /* packets that were in its queue when it was put there */
     cw_server target; /* where it is going now: the next way-point, a server, or the root of its key */
+    uint16_t speaker; /* who has it in hands, or, when nobody has, who sent it here; 0: it came by a cable */
     union {
         uint64_t order;          /* in a queue: counts the packets that this node has queued */
         struct cw_packet **hand; /* in a service's hands: the pointer to it in their list */

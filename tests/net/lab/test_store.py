@@ -151,7 +151,8 @@ class Store(lab_kit.Case):
         run("restore", "1,1,1", "--wait")
         self.until("the empty one is a member of all its shards again", servers,
                    lambda: status_of("1,1,1")["member_of"] == 144)
-        self.until("no copy is missing", servers, lambda: sum(status_of(server)["copies_missing"] for server in servers) == 0)
+        self.until("no copy is missing", servers,
+                   lambda: sum(status_of(server)["copies_missing"] for server in servers) == 0)
         self.assertEqual(get("1,1,1", "name3"), "value3")
 
 

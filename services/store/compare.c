@@ -203,26 +203,38 @@ static void fill_listed(struct store_lead *lead, const struct store_listed *list
     }
 }
 
+/* A voter names what it holds: what is above all that is known so far is fetched. False: there is no memory. */
+static bool compare_listed(struct store_lead *lead, const struct store_listed *listed, struct store_register *have)
+{
+    const struct store_register *fetched = store_table_find(&lead->fetched, &listed->name);
+    const struct store_register *best = fetched != NULL ? fetched : have;
+    int order = best != NULL ? store_tag_compare(best->tag, listed->tag) : -1;
+    if (STORE_MUTANT(OWN_STATE) ? have != NULL && order != 0 : fetched == NULL && order > 0) {
+        differs(lead, have);
+    }
+    return order >= 0 || STORE_MUTANT(OWN_STATE) || want(&lead->comparison, &listed->name);
+}
+
 /* False: there is no memory. */
 static bool take_listed(struct store_lead *lead, const struct store_listed *listed)
 {
     struct store_comparison *c = &lead->comparison;
     struct store_register *have = store_table_find(own(lead), &listed->name);
     int order = have != NULL ? store_tag_compare(have->tag, listed->tag) : -1;
-    bool late = c->how == STORE_COMPARE_LATE;
     if (have != NULL) {
         have->seen = c->serial;
     }
+    if (c->how == STORE_COMPARE_TAKEOVER) {
+        return compare_listed(lead, listed, have);
+    }
     if (c->how == STORE_COMPARE_FILL) {
         fill_listed(lead, listed, have);
-    } else if (have != NULL && late && order > 0 && is_long(have)) {
-        have->seen = 0; /* the same */
-    } else if (have != NULL && order != 0 && (order > 0 || late || STORE_MUTANT(OWN_STATE))) {
-        differs(lead, have);
-    } else if (have == NULL && late) {
+    } else if (have == NULL) {
         bury(lead, &listed->name);
-    } else if (order != 0 && !STORE_MUTANT(OWN_STATE)) {
-        return want(c, &listed->name);
+    } else if (order > 0 && is_long(have)) {
+        have->seen = 0; /* it is given when all of the bucket has been listed */
+    } else if (order != 0) {
+        differs(lead, have);
     }
     return true;
 }
@@ -364,6 +376,24 @@ static void heard_list(struct store_lead *lead, const struct store_reply *reply)
     go_on_in_bucket(lead);
 }
 
+/*
+ * Store rule 2: this server may have promised more than the register's ballot, so it accepts it by writing it again
+ * under its own alone. False: there is no memory.
+ */
+static bool keep_fetched(struct store_lead *lead, struct store_register *r)
+{
+    if (STORE_MUTANT(ADOPTS) || STORE_MUTANT(NO_SYNC)) {
+        r->doubtful = true;
+        r->seen = lead->comparison.serial;
+        return store_acceptor_adopt(&lead->shard->acceptor, r) == 1;
+    }
+    if (store_table_put(&lead->fetched, r) < 0) {
+        free(r);
+        return false;
+    }
+    return true;
+}
+
 static void heard_fetched(struct store_lead *lead, const struct store_reply *reply)
 {
     struct store_comparison *c = &lead->comparison;
@@ -371,20 +401,14 @@ static void heard_fetched(struct store_lead *lead, const struct store_reply *rep
     struct store_register *r = store_register_decode(reply->bytes, reply->length);
     struct store_name name = store_register_name(wanted);
     struct store_name is = r != NULL ? store_register_name(r) : name;
-    size_t bytes = own(lead)->bytes, registers = own(lead)->registers;
-    if (r == NULL || !store_name_equal(&name, &is)) {
+    bool good = r != NULL && store_name_equal(&name, &is);
+    if (!good) {
         free(r);
-        return; /* it is asked for again */
     }
-    r->doubtful = true;
-    r->seen = c->serial;
-    int rc = store_acceptor_adopt(&lead->shard->acceptor, r);
-    store_count_registers(lead->store, lead->shard, bytes, registers);
-    if (rc < 0) {
+    if (!good || !keep_fetched(lead, r)) {
+        store_lead_end(lead, STORE_END_ASIDE); /* as of a name that it cannot keep */
         return;
     }
-    name = store_register_name(wanted);
-    store_durable_register(lead->store, lead->shard, &name, NULL, 0);
     c->wanted = wanted->next;
     c->large = false;
     free(wanted);

@@ -144,17 +144,34 @@ static void yield(struct store_lead *lead)
     lead->begun = cw_now(svc);
 }
 
-/* False: not now. */
-static bool sync_one(struct store_lead *lead, const struct store_register *r)
+/* False: not now, it goes on when a write is over; without memory it is tried again. */
+static bool write_again(struct store_lead *lead, const struct store_register *r)
 {
-    if (!r->doubtful || STORE_MUTANT(NO_SYNC)) {
-        return true;
-    }
     if (lead->write_count >= SYNC_WINDOW || !store_writing_has_room(lead, r)) {
-        return false; /* it goes on when a write is over */
+        return false;
+    }
+    struct store_register *again = store_register_again(r, store_writing_tag(lead));
+    if (again == NULL || store_writing_begin(lead, again, NULL, NULL) < 0) {
+        return false;
     }
     store_note(lead->store, STORE_COUNT_SYNCED);
-    return store_writing_again(lead, r) == 0; /* without memory it is tried again */
+    return true;
+}
+
+/* What was fetched is written under the own ballot, and is accepted by that alone. True when nothing is left of it. */
+static bool sync_fetched(struct store_lead *lead)
+{
+    for (; lead->sync_fetched < STORE_BUCKETS; lead->sync_fetched++) {
+        const struct store_register *r;
+        while ((r = store_table_at(&lead->fetched, lead->sync_fetched, 0)) != NULL) {
+            if (!write_again(lead, r)) {
+                return false;
+            }
+            const struct store_name name = store_register_name(r);
+            (void)store_table_drop(&lead->fetched, &name);
+        }
+    }
+    return true;
 }
 
 /* Writes doubtful registers again, some at a time. True when all of them are. */
@@ -162,6 +179,9 @@ static bool sync(struct store_lead *lead)
 {
     const struct store_table *own = &lead->shard->acceptor.table;
     unsigned looked = 0;
+    if (!sync_fetched(lead)) {
+        return false;
+    }
     for (; lead->sync_bucket < STORE_BUCKETS; lead->sync_bucket++, lead->sync_at = 0) {
         if (!lead->doubtful[lead->sync_bucket]) {
             continue;
@@ -173,7 +193,7 @@ static bool sync(struct store_lead *lead)
                 yield(lead);
                 return false;
             }
-            if (!sync_one(lead, r)) {
+            if (r->doubtful && !STORE_MUTANT(NO_SYNC) && !write_again(lead, r)) {
                 return false;
             }
         }
@@ -468,6 +488,7 @@ int store_lead_begin(struct store *s, struct store_shard *shard)
     for (unsigned i = 0; i < sizeof lists / sizeof *lists; i++) {
         list_init(lists[i]);
     }
+    store_table_open(&lead->fetched, s->of.id);
     enter(lead, STORE_PHASE_RESTING);
     cw_span rest = cw_time_since(shard->quiet, cw_now(s->svc));
     if (rest.ns > 0) {
@@ -501,6 +522,7 @@ void store_lead_end(struct store_lead *lead, enum store_end how)
     shard->quiet = cw_time_add(cw_now(s->svc), rest);
     shard->aside = how == STORE_END_ASIDE ? cw_time_add(cw_now(s->svc), CW_MS(ASIDE_MS)) : shard->aside;
     shard->lead = NULL;
+    store_table_close(&lead->fetched);
     free(lead);
     store_peers_recall(s, shard);
     if (how != STORE_END_CLOSED) {

@@ -77,10 +77,12 @@ struct store_lead {
     struct store_sum root[STORE_COPIES_MOST];  /* as told with the promise */
     struct store_seal seal[STORE_COPIES_MOST]; /* as told with the promise */
     struct store_comparison comparison;
+    struct store_table fetched; /* what voters hold and this server did not accept: it goes when it is written again */
     struct store_change change;
     cw_time cramped[STORE_COPIES_MOST]; /* that member had no room: it is not caught up before */
     bool doubtful[STORE_BUCKETS];       /* a voter holds that bucket otherwise: it has doubtful registers */
-    unsigned sync_bucket, sync_at;      /* the next register to look at while syncing */
+    unsigned sync_fetched;              /* the bucket of `fetched` to look at while syncing */
+    unsigned sync_bucket, sync_at;      /* behind these, the next register of the own table */
 
     struct list writes; /* struct store_write, the oldest first */
     unsigned write_count;

@@ -29,7 +29,10 @@ bool store_acceptor_confirm(const struct store_acceptor *a, struct store_ballot 
  * something above b is promised. -ENOMEM. Takes r in any case.
  */
 CW_MUST_CHECK int store_acceptor_accept(struct store_acceptor *a, struct store_ballot b, struct store_register *r);
-/* A leader that takes over takes what another member has, under the tag that it has there. As above. */
+/*
+ * Takes what is chosen, as an open leader gives it, or what was accepted before a restart, under the tag that it has
+ * there; nothing else, since that tag may be below the promise. As above.
+ */
 CW_MUST_CHECK int store_acceptor_adopt(struct store_acceptor *a, struct store_register *r);
 
 #endif

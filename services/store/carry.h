@@ -4,9 +4,10 @@
  * does not is a *letter*, a request of the transport on a port of its own, which repeats what is lost by itself: a
  * letter is not sent again while it is under way.
  *
- * Long bytes are in *parcels*, which are counted: those of questions and of what comes of them at the leader, and those
- * of items at a member, each up to limits.hand_max. Who asks waits when that is reached, by the transport; the two
- * sorts are apart, because a leader's items wait for other members, and a member's for its disk alone.
+ * Long bytes are in *parcels*, which are counted: those of questions and of what comes of them at the leader, those of
+ * items at a member, and those that a leader gives to members that lack them, each up to limits.hand_max. Who asks
+ * waits when that is reached, by the transport; the sorts are apart, because a leader's items wait for other members,
+ * and a member's for its disk alone, and because a member without room may keep waiting what it is given.
  */
 #ifndef SERVICES_STORE_CARRY_H
 #define SERVICES_STORE_CARRY_H

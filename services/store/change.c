@@ -97,9 +97,14 @@ static void give_up(struct store_lead *lead, bool unfit)
     store_warden_wake(lead->store);
 }
 
+/* A member that has no room for what it is given does not hold up a newcomer. */
 static void compare(struct store_lead *lead)
 {
-    if (!lead->comparison.runs) {
+    const struct store_comparison *c = &lead->comparison;
+    if (c->runs && c->how == STORE_COMPARE_LATE && c->stage == COMPARE_GIVE && !STORE_MUTANT(GIVES_ON)) {
+        store_compare_drop(lead);
+    }
+    if (!c->runs) {
         lead->change.waits = false;
         store_compare_begin(lead, store_change_newcomer(lead), STORE_COMPARE_FILL);
     }

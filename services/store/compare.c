@@ -23,7 +23,9 @@ static void give(struct store_lead *lead)
     struct store_comparison *c = &lead->comparison;
     const struct store_register *r = store_table_at(own(lead), c->bucket, c->give_at);
     if (r != NULL && !store_carry_fits_item(lead->store, r)) {
-        c->parcel = c->parcel != NULL ? c->parcel : store_parcel_of(lead->store, STORE_HAND_ASKS, r);
+        if (c->parcel == NULL && !store_carry_is_full(lead->store, STORE_HAND_GIVES, store_register_bytes(r))) {
+            c->parcel = store_parcel_of(lead->store, STORE_HAND_GIVES, r);
+        }
         if (c->parcel != NULL) {
             store_peers_letter(lead, c->member, (struct store_item){.kind = STORE_ITEM_GIVE}, c->question, c->parcel);
         }
@@ -68,6 +70,7 @@ static void ask_next(struct store_lead *lead)
 {
     struct store_comparison *c = &lead->comparison;
     c->question++;
+    c->asked = cw_now(lead->store->svc);
     store_parcel_drop(c->parcel);
     c->parcel = NULL;
     ask(lead);
@@ -104,12 +107,6 @@ void store_compare_drop(struct store_lead *lead)
     store_parcel_drop(lead->comparison.parcel);
     lead->comparison.parcel = NULL;
     lead->comparison.runs = false;
-}
-
-void store_compare_resend(struct store_lead *lead)
-{
-    store_note(lead->store, STORE_COUNT_RESENT);
-    ask(lead);
 }
 
 static void end(struct store_lead *lead)
@@ -437,4 +434,18 @@ void store_compare_heard(struct store_lead *lead, unsigned member, uint64_t ques
                (reply->kind == STORE_ITEM_DROP && c->stage == COMPARE_DROP)) {
         heard_given(lead);
     }
+}
+
+/* A member whose disk has no room lets a letter wait, and says nothing: what else it lacks must not wait with it. */
+void store_compare_resend(struct store_lead *lead)
+{
+    struct store_comparison *c = &lead->comparison;
+    bool waits = c->how == STORE_COMPARE_LATE && c->stage == COMPARE_GIVE && !STORE_MUTANT(GIVES_ON);
+    if (waits && cw_time_since(cw_now(lead->store->svc), c->asked).ns >= CW_SEC(STORE_LETTER_S).ns) {
+        c->refused = 0;
+        store_compare_refused(lead, c->member, c->question);
+        return;
+    }
+    store_note(lead->store, STORE_COUNT_RESENT);
+    ask(lead);
 }

@@ -122,6 +122,7 @@ struct store_limits {
 enum store_hand {
     STORE_HAND_ASKS,  /* questions, and what a leader makes of them until it is over */
     STORE_HAND_ITEMS, /* items for a member, until they are on its disk */
+    STORE_HAND_GIVES, /* what a leader gives to members that lack it: nobody who asks waits for these */
     STORE_HANDS,
 };
 

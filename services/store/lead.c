@@ -402,6 +402,7 @@ static bool is_held_up(const struct store_lead *lead)
            has_waited(lead, lead->begun, 1, 0);
 }
 
+/* lead may be gone afterwards. */
 static void send_again(struct store_lead *lead)
 {
     if (lead->phase == STORE_PHASE_PREPARING) {
@@ -409,19 +410,18 @@ static void send_again(struct store_lead *lead)
         ask_promises(lead, store_lead_all(lead) & ~lead->promised);
         return;
     }
-    if (lead->comparison.runs) {
-        if (store_lead_sees(lead, lead->comparison.member)) {
-            store_compare_resend(lead);
-        } else if (lead->comparison.how == STORE_COMPARE_LATE) {
-            store_compare_drop(lead);
-        }
-    } else if (lead->phase == STORE_PHASE_OPEN) {
+    if (!lead->comparison.runs && lead->phase == STORE_PHASE_OPEN) {
         ask_promises(lead, to_catch_up(lead) & ~cramped(lead));
     }
     if (lead->confirming) {
         store_serve_resend(lead);
     }
     store_writing_review(lead, true);
+    if (lead->comparison.runs && store_lead_sees(lead, lead->comparison.member)) {
+        store_compare_resend(lead);
+    } else if (lead->comparison.runs && lead->comparison.how == STORE_COMPARE_LATE) {
+        store_compare_drop(lead);
+    }
 }
 
 static void due(cw_svc *svc, void *state, void *arg)
@@ -446,7 +446,9 @@ static void due(cw_svc *svc, void *state, void *arg)
     struct store *s = lead->store;
     struct store_shard *shard = lead->shard;
     send_again(lead);
-    store_change_review(lead, true);
+    if (shard->lead == lead) {
+        store_change_review(lead, true);
+    }
     if (shard->lead == lead && !s->closing) {
         store_lead_go_on(lead);
     }

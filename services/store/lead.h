@@ -33,6 +33,7 @@ struct store_comparison {
     size_t refused;              /* LATE: there was no room for a register of that size */
     uint32_t serial;             /* registers that it has met carry this number */
     uint64_t question;           /* replies to an earlier one do not count */
+    cw_time asked;               /* it was asked first */
     bool large;                  /* FETCH: by a letter */
     struct store_parcel *parcel; /* GIVE: what is given, when it goes as a letter */
     bool more;                   /* the bucket has more names than were listed */

@@ -126,7 +126,7 @@ PARTS = {
                            Case((31,), UNIT, True, "mutants_serve"),
                            Case((56,), UNIT, True, "mutants_serve"), Case((57,), UNIT, True, "mutants_compare"),
                            Case((58,), UNIT, True, "mutants_durable"), Case((59,), UNIT, True, "mutants_asker"),
-                           Case((60,), UNIT, True, "mutants_lead"),
+                           Case((60,), UNIT, True, "mutants_lead"), Case((61,), UNIT, True, "mutants_compare"),
                            Case((49,), UNIT, True, "mutants_lister"), Case((45,), UNIT, True, "mutants_lister"))),
     # Without a fence of either side a handshake fails in few orders of steps.
     "share": Part("runtime/share/mutant.h", 60),

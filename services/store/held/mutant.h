@@ -48,6 +48,7 @@ enum store_mutant {
     STORE_MUTANT_WRITES_LONG = 57,       /* what is long and one member has missed is written again at all of them */
     STORE_MUTANT_SINCE_UNKNOWN = 59,     /* rule 23: a write is begun, though its asker has heard of no n */
     STORE_MUTANT_HELD_UP = 58,           /* a leader whose own disk hangs keeps the shard */
+    STORE_MUTANT_GIVES_ON = 61,          /* a member without room is given the same for ever, and all else waits */
     STORE_MUTANT_ADOPTS = 60,            /* rule 2: a new leader takes what it fetches as if it had accepted it */
 };
 

@@ -236,6 +236,10 @@ static void answered(struct question *q, const struct store_answer *a, cw_server
         }
         return;
     case STORE_ANSWER_STALE:
+        if (q->doubt) { /* somebody may have begun what this leader knows nothing of */
+            finish_with(q, CW_STORE_UNKNOWN);
+            return;
+        }
         number_anew(q);
         q->ask.order.since += q->ask.order.since == 0; /* the shard's first n, which nothing was forgotten before */
         q->named = from;

@@ -35,13 +35,13 @@ struct store_verdict store_verdict_refusal(const struct store_order *o, bool wri
 bool store_verdict_known(const struct store_register *have, const struct store_order *o, struct store_verdict *v)
 {
     const struct store_noted *before = noted(have, o);
-    if (o->since == 0 && !STORE_MUTANT(SINCE_UNKNOWN)) {
-        *v = (struct store_verdict){STORE_VERDICT_STALE, CW_STORE_OK, 0, 0};
-        return true;
-    }
     if (before != NULL && !STORE_MUTANT(NO_MEMORY)) {
         *v =
             (struct store_verdict){STORE_VERDICT_TOLD, (cw_store_status)before->status, before->version, before->which};
+        return true;
+    }
+    if (o->since == 0 && !STORE_MUTANT(SINCE_UNKNOWN)) {
+        *v = (struct store_verdict){STORE_VERDICT_STALE, CW_STORE_OK, 0, 0};
         return true;
     }
     if (may_be_forgotten(have, o) && !STORE_MUTANT(NO_MEMORY)) {

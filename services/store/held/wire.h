@@ -16,7 +16,7 @@
 #include "services/store/held/verdict.h"
 #include "services/store/held/word.h"
 
-enum { STORE_WIRE_VERSION = 4 };
+enum { STORE_WIRE_VERSION = 5 };
 
 /* ---- Ports 1 and 2 ----------------------------------------------------------------------------------------------- */
 

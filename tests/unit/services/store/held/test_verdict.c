@@ -87,6 +87,10 @@ START_TEST(what_was_done_is_told_again)
     struct store_register *r = done(NULL, order(CW_STORE_PUT, "one"), 1);
     struct store_order again = order(CW_STORE_PUT, "one");
     again.again = true;
+    again.since = 0; /* who has heard of no n is told what was done as well, and begins nothing else */
+    expect(r, &again, STORE_VERDICT_TOLD, CW_STORE_OK, 1);
+    expect(NULL, &again, STORE_VERDICT_STALE, CW_STORE_OK, 0);
+    again.since = 1;
     for (unsigned i = 0; i < STORE_OPS; i++) {
         expect(r, &again, STORE_VERDICT_TOLD, CW_STORE_OK, 1);
         r = done(r, order(CW_STORE_PUT, "other"), 10 + i);

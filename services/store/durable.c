@@ -32,6 +32,8 @@ static bool is_settled(const struct store *s)
     return !s->of.disk || STORE_MUTANT(ANSWERS_EARLY) || journal_is_settled(s->journal);
 }
 
+static void disk_due(cw_svc *svc, void *state, void *arg);
+
 /* Somebody waits for the disk; and does so no more, because it has told. */
 static void wait_for(struct store *s, struct journal_waiter *waiter)
 {
@@ -39,6 +41,10 @@ static void wait_for(struct store *s, struct journal_waiter *waiter)
         s->disk_stirred = cw_now(s->svc);
     }
     journal_wait(s->journal, waiter);
+    if (journal_is_doomed(s->journal)) { /* there may be nothing under way that would end and have it noticed */
+        cw_timer_stop(s->svc, s->disk_timer);
+        s->disk_timer = cw_timer_start(s->svc, CW_NS(0), disk_due, NULL);
+    }
 }
 
 static void waited_for(struct store *s, bool good)

@@ -466,7 +466,12 @@ bool journal_is_settled(const struct journal *j)
 
 uint64_t journal_put_last(const struct journal *j)
 {
-    return j->put;
+    return j->doomed ? UINT64_MAX : j->put;
+}
+
+bool journal_is_doomed(const struct journal *j)
+{
+    return j->state == JOURNAL_OPEN && j->doomed;
 }
 
 uint64_t journal_put_told(const struct journal *j)
@@ -477,7 +482,7 @@ uint64_t journal_put_told(const struct journal *j)
 void journal_wait(struct journal *j, struct journal_waiter *waiter)
 {
     CHECK(!journal_is_settled(j));
-    waiter->ticket = j->put;
+    waiter->ticket = journal_put_last(j);
     list_push_back(&j->waiters, &waiter->node);
 }
 
@@ -533,7 +538,8 @@ bool journal_is_full(const struct journal *j)
 
 void journal_tick(struct journal *j, cw_time now)
 {
-    if (j->doomed) {
+    if (journal_is_doomed(j)) {
+        storage_renounce(j->storage); /* what this id has said that it holds is not all there */
         die(j, "there was no memory for what had to be written");
         return;
     }

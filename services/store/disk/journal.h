@@ -89,8 +89,13 @@ void journal_put(struct journal *j, uint8_t kind, const cw_key *key, const void 
  */
 void journal_lend(struct journal *j, uint8_t kind, const cw_key *key, const void *value, size_t size,
                   void (*back)(void *arg), void *arg);
-/* There was no memory for what had to be put next: it dies soon, since an order with a hole is none. */
+/*
+ * There was no memory for what had to be put next: nothing that is put or waited for from now on is ever told as good,
+ * and the next journal_tick() is its death, since an order with a hole is none. The id goes with it.
+ */
 void journal_doom(struct journal *j);
+/* Is a journal_tick() due for that? */
+bool journal_is_doomed(const struct journal *j);
 /* The record of that key is gone. */
 void journal_drop(struct journal *j, uint8_t kind, const cw_key *key);
 /* Is all that was put on the disk? */

@@ -193,6 +193,37 @@ START_TEST(who_gives_up_begins_anew)
 }
 END_TEST
 
+/* Who waits for a record that was lost is told nothing good, though one before it lands; and the id votes no more. */
+START_TEST(a_record_without_memory_is_the_end_of_the_id)
+{
+    struct sim_disk *d = sim_disk_open(&(struct sim_disk_config){.seed = 1});
+    struct told t;
+    struct wait before = {.waiter = {.told = wait_told}}, behind = before;
+    open_as(&t, d, 9);
+    uint64_t id = journal_id(t.j);
+    put(&t, 3, 1, "first");
+    journal_wait(t.j, &before.waiter);
+    journal_doom(t.j);
+    ck_assert(journal_is_doomed(t.j));
+    journal_wait(t.j, &behind.waiter);
+    ck_assert_uint_gt(journal_put_last(t.j), journal_put_told(t.j) + 1);
+    settle(d);
+    journal_tick(t.j, (cw_time){1});
+    ck_assert_uint_eq(before.good, 1);
+    ck_assert_uint_eq(behind.good, 0);
+    ck_assert_uint_eq(behind.bad, 1);
+    ck_assert_uint_eq(t.died, 1);
+    settle(d);
+    end(&t, d);
+    open_as(&t, d, 9);
+    ck_assert_int_eq(t.state, JOURNAL_OPEN);
+    ck_assert_uint_eq(t.found, 0);
+    ck_assert(journal_id(t.j) != id);
+    end(&t, d);
+    sim_disk_close(d);
+}
+END_TEST
+
 START_TEST(the_folder_of_another_is_refused)
 {
     struct sim_disk *d = sim_disk_open(&(struct sim_disk_config){.seed = 1});
@@ -410,6 +441,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(what_was_told_is_there_after_a_loss_of_power),
     SUITE_TEST(a_failed_write_is_the_end_of_the_id),
     SUITE_TEST(who_gives_up_begins_anew),
+    SUITE_TEST(a_record_without_memory_is_the_end_of_the_id),
     SUITE_TEST(the_folder_of_another_is_refused),
     SUITE_TEST(records_are_dropped_and_counted),
     SUITE_TEST(what_is_lent_comes_back_once),

@@ -163,6 +163,7 @@ struct store_shard {
     struct store_lead *lead; /* NULL: this server does not lead, nor try to */
     cw_time quiet;           /* it does not try again before */
     cw_time aside;           /* nor before this, while another member is in view: it could not lead a moment ago */
+    bool aside_of_disk;      /* because of its own disk: so nor while anything waits for that */
 };
 
 /* Who led the shard when an answer came last, and its n. */

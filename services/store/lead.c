@@ -522,7 +522,10 @@ void store_lead_end(struct store_lead *lead, enum store_end how)
     cw_timer_stop(s->svc, lead->expiry_timer);
     cw_span rest = CW_MS(REST_LEAST_MS + (int64_t)cw_random_below(s->svc, REST_MORE_MS));
     shard->quiet = cw_time_add(cw_now(s->svc), rest);
-    shard->aside = how == STORE_END_ASIDE ? cw_time_add(cw_now(s->svc), CW_MS(ASIDE_MS)) : shard->aside;
+    if (how == STORE_END_ASIDE) {
+        shard->aside = cw_time_add(cw_now(s->svc), CW_MS(ASIDE_MS));
+        shard->aside_of_disk = s->disk_waits > 0;
+    }
     shard->lead = NULL;
     store_table_close(&lead->fetched);
     free(lead);

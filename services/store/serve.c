@@ -127,7 +127,8 @@ static cw_server next_member(const struct store *s, const struct store_shard *sh
 
 cw_server store_serve_instead(const struct store *s, const struct store_shard *shard)
 {
-    return cw_time_before(cw_now(s->svc), shard->aside) ? next_member(s, shard) : CW_SERVER_NONE;
+    bool is_over = shard->aside_of_disk && s->disk_waits == 0; /* or all that hung at once send askers to one another */
+    return cw_time_before(cw_now(s->svc), shard->aside) && !is_over ? next_member(s, shard) : CW_SERVER_NONE;
 }
 
 /* What this server alone has seen of n is nothing to tell: a leader of others may count from below it. */

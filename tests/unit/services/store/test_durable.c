@@ -195,6 +195,28 @@ START_TEST(a_leader_whose_disk_hangs_steps_aside)
 }
 END_TEST
 
+/* Where the disks of all hung at once, all step aside: until the first of them answers. */
+START_TEST(who_has_its_disk_again_leads)
+{
+    struct fake_net *net = store_cellar_open(3);
+    cw_server member[STORE_COPIES_MOST];
+    store_town_must(net, 0, "put a one", CW_STORE_OK);
+    store_town_members(net, "a", member);
+    for (unsigned m = 0; m < 3; m++) {
+        struct store_shard *shard = store_town_shard(net, member[m], "a");
+        if (shard->lead != NULL) {
+            store_lead_end(shard->lead, STORE_END_ASIDE);
+        }
+        shard->aside = cw_time_add(net->now, CW_SEC(5));
+        shard->aside_of_disk = true;
+    }
+    cw_time begun = net->now;
+    store_town_must(net, 0, "put a two", CW_STORE_OK);
+    ck_assert_int_lt(cw_time_since(net->now, begun).ns, CW_SEC(1).ns);
+    store_cellar_close(net);
+}
+END_TEST
+
 /* An idle server has no timer, on disks neither, but the one of hours that reads its registers again. */
 START_TEST(an_idle_server_sleeps)
 {
@@ -236,6 +258,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(who_reads_its_folder_is_waited_for),
     SUITE_TEST(who_reads_its_folder_for_too_long_is_named),
     SUITE_TEST(a_leader_whose_disk_hangs_steps_aside),
+    SUITE_TEST(who_has_its_disk_again_leads),
     SUITE_TEST(an_idle_server_sleeps),
     SUITE_TEST(options_are_judged),
 };

@@ -54,7 +54,7 @@ enum {
     STORE_KEY_MOST = 64,          /* of these, waiting for one name's write */
     STORE_ASKED_MOST = 64 << 20,  /* bytes of questions asked at this server */
     STORE_DAMAGED_MOST = 64,      /* records on the disk that are written again at a time */
-    STORE_HINTS = 1024,           /* shards of which the asker remembers who led */
+    STORE_HINTS_MOST = 32768,     /* shards of which the asker remembers who led; fewer where there are fewer */
 };
 
 enum store_count {
@@ -268,8 +268,9 @@ struct store {
     unsigned listings; /* under way */
     unsigned watches;  /* asked for here */
     size_t serving_count;
-    size_t watchers; /* of these */
-    struct store_hint hint[STORE_HINTS];
+    size_t watchers;         /* of these */
+    struct store_hint *hint; /* of a shard: its number modulo `hints` */
+    unsigned hints;
 
     struct uploads uploads;      /* of operators */
     struct downloads downloads;  /* the same */

@@ -64,21 +64,32 @@ static bool is_watch(const struct question *q)
 
 /* ---- Hints ------------------------------------------------------------------------------------------------------- */
 
+int store_asker_open(struct store *s)
+{
+    uint32_t shards = s->torus.servers * STORE_SHARDS_PER_SERVER;
+    s->hints = shards < STORE_HINTS_MOST ? shards : STORE_HINTS_MOST;
+    s->hint = calloc(s->hints, sizeof *s->hint);
+    for (unsigned i = 0; s->hint != NULL && i < s->hints; i++) {
+        s->hint[i].server = CW_SERVER_NONE;
+    }
+    return s->hint != NULL ? 0 : -ENOMEM;
+}
+
 cw_server store_asker_hint(const struct store *s, uint32_t shard)
 {
-    const struct store_hint *h = &s->hint[shard % STORE_HINTS];
+    const struct store_hint *h = &s->hint[shard % s->hints];
     return h->shard == shard ? h->server : CW_SERVER_NONE;
 }
 
 static uint64_t heard_n(const struct store *s, uint32_t shard)
 {
-    const struct store_hint *h = &s->hint[shard % STORE_HINTS];
+    const struct store_hint *h = &s->hint[shard % s->hints];
     return h->shard == shard ? h->n : 0;
 }
 
 static void remember(struct store *s, uint32_t shard, cw_server leads, uint64_t n)
 {
-    struct store_hint *h = &s->hint[shard % STORE_HINTS];
+    struct store_hint *h = &s->hint[shard % s->hints];
     uint64_t before = heard_n(s, shard);
     *h = (struct store_hint){shard, leads, n > before ? n : before};
 }

@@ -28,6 +28,8 @@ CW_MUST_CHECK int store_watcher_do(struct store *s, const cw_store_watch *w, cw_
 CW_MUST_CHECK int store_asker_txn(struct store *s, const cw_store_txn *x, cw_store_txn_done done, void *arg);
 /* It has come out whether there is a class: questions that waited for that go on, or end. */
 void store_asker_class_known(struct store *s);
+/* Before all else: room for what is remembered of shards, which is freed with the store. -ENOMEM. */
+CW_MUST_CHECK int store_asker_open(struct store *s);
 /* Ends all questions. */
 void store_asker_close(struct store *s);
 /* Who led the shard of the name when an answer came last; CW_SERVER_NONE: not known. */

@@ -16,6 +16,7 @@
 #include "services/store/warden.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 enum {
     MEMORY_MIB = 256,
@@ -158,15 +159,14 @@ static int on_open(cw_svc *svc, void *state)
     s->boot = s->store_id;
     s->class_known = store_asker_class_known;
     list_init(&s->questions);
-    for (unsigned i = 0; i < STORE_HINTS; i++) {
-        s->hint[i].server = CW_SERVER_NONE;
-    }
     metrics_counters(svc, store_count_names, STORE_COUNTS, s->counter);
     metrics_histograms(svc, store_time_names, STORE_TIMES, s->took);
     int rc = store_letters_open(s);
     rc = rc < 0 ? rc : store_quota_read(s, cw_option(svc, "quotas"));
+    rc = rc < 0 ? rc : store_asker_open(s);
     rc = rc < 0 ? rc : store_durable_open(s);
     if (rc < 0) {
+        free(s->hint);
         store_letters_close(s);
         store_quota_close(s);
     }
@@ -185,6 +185,7 @@ static void on_close(cw_svc *svc, void *state)
     store_genesis_close(s);
     store_tally_close(&s->tally);
     store_durable_close(s);
+    free(s->hint);
 }
 
 static const cw_store_api api = {

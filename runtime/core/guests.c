@@ -194,7 +194,7 @@ struct guest *guests_for_key(const struct guests *g, cw_job job, cw_port port, u
     const struct guest_port *entry = g->chain != NULL ? *chain_of(g, job, port) : NULL;
     for (; entry != NULL; entry = entry->next) {
         uint64_t hash = guests_hash(entry->guest->process, route);
-        if (entry->port == port && entry->guest->job == job &&
+        if (entry->port == port && entry->guest->job == job && entry->guest->why == 0 &&
             (best == NULL || hash > most || (hash == most && entry->guest->process > best->process))) {
             best = entry->guest;
             most = NODE_MUTANT(GUEST_KEY) ? 0 : hash;
@@ -228,6 +228,13 @@ void guest_note_taken(struct guest *guest, uint32_t bytes)
     guest->queued_bytes -= bytes;
 }
 
+void guest_note_served(struct guest *guest, uint32_t bytes)
+{
+    CHECK(guest->here > 0 && guest->here_bytes >= bytes);
+    guest->here--;
+    guest->here_bytes -= bytes;
+}
+
 void guests_note_drained(struct guests *g)
 {
     for (uint32_t i = 0; g->count > 0 && i < g->limit; i++) {
@@ -240,7 +247,10 @@ void guests_note_drained(struct guests *g)
 
 bool guest_has_room(const struct guest *guest, uint32_t bytes)
 {
-    return NODE_MUTANT(GUEST_ROOM) || (guest->queued < GUEST_PACKETS && guest->queued_bytes + bytes <= GUEST_BYTES);
+    uint32_t here = NODE_MUTANT(GUEST_HERE) ? 0 : guest->here,
+             here_bytes = NODE_MUTANT(GUEST_HERE) ? 0 : guest->here_bytes;
+    return NODE_MUTANT(GUEST_ROOM) ||
+           (guest->queued + here < GUEST_PACKETS && guest->queued_bytes + here_bytes + bytes <= GUEST_BYTES);
 }
 
 static void move(struct list *list, struct guest *guest)
@@ -265,7 +275,7 @@ void guests_stir(struct guests *g, struct guest *guest)
 
 void guests_note_left(struct guests *g, struct guest *guest)
 {
-    if (list_is_linked(&guest->waits) && guest->queued <= GUEST_PACKETS / 2) {
+    if (list_is_linked(&guest->waits) && guest->queued + guest->here <= GUEST_PACKETS / 2) {
         guests_stir(g, guest);
     }
 }
@@ -288,7 +298,7 @@ void guests_note_all_room(struct guests *g)
 void guests_remove(struct guests *g, struct guest *guest)
 {
     uint32_t slot = slot_of(g, guest->job, guest->process);
-    CHECK(g->slot[slot] == guest && guest->calls == 0 && guest->queued == 0);
+    CHECK(g->slot[slot] == guest && guest->calls == 0 && guest->queued == 0 && guest->here == 0);
     end_ports(g, guest);
     guest->key_ports = 0;
     empty_slot(g, slot);

@@ -4,8 +4,9 @@
  *
  * A guest is a speaker (nmu/access.h) with a number from GUESTS_FIRST on; below are services. It has no place among the
  * turns on a link (fairq.h): its packets wait in the turn of its job, and it may have GUEST_PACKETS or GUEST_BYTES of
- * them there. Who was refused room is told later: one guest for each packet that leaves, in the order of the refusals;
- * whoever has half of its own room again; all, when nothing waits any more.
+ * them there, and of those that wait here for their delivery. Who was refused room is told later: one guest for each
+ * packet that leaves, in the order of the refusals; whoever has half of its own room again; all, when nothing waits any
+ * more.
  *
  * Numbers in, numbers out: knows neither nodes nor packets. Owns its guests, from guests_add() to guests_free().
  */
@@ -45,6 +46,8 @@ struct guest {
     uint32_t key_ports; /* how many it serves keys on */
     uint32_t queued;    /* packets of it that wait for links, and their bytes */
     uint32_t queued_bytes;
+    uint32_t here; /* packets of it that wait for their delivery here, or for the right to it, and their bytes */
+    uint32_t here_bytes;
     int why;                /* not 0: it may not be here any more, as guest_table.on_end() says */
     uint64_t generation;    /* of its job, when it was let in */
     struct list_node waits; /* among those who were refused, who are to be told, or who are to be freed */
@@ -62,6 +65,7 @@ struct guests {
     struct guest **slot;       /* by (job, process), in open addressing, at most half full */
     struct guest_port **chain; /* by (job, port) */
     struct list refused, told, gone;
+    bool doubted;        /* the record of a job was taken away: its guests are to be looked at */
     struct guest nobody; /* the last number: for what the server says in place of a process that is not here */
 };
 
@@ -91,8 +95,8 @@ struct guest *guests_after(const struct guests *g, cw_job job, unsigned number);
 /* The guest serves keys on the port of its job from now on, or not any more. 0; -ENOBUFS; -ENOMEM. */
 int guests_serve(struct guests *g, struct guest *guest, cw_port port, bool serves);
 /*
- * Of the guests that serve keys on that port of the job the one with the highest hash of its process and the key, so
- * that a guest that comes or goes moves its own keys only; NULL. Linear in these guests.
+ * Of the guests that may be here and serve keys on that port of the job the one with the highest hash of its process
+ * and the key, so that a guest that comes or goes moves its own keys only; NULL. Linear in these guests.
  */
 struct guest *guests_for_key(const struct guests *g, cw_job job, cw_port port, uint64_t route);
 /* That hash. */
@@ -105,8 +109,16 @@ static inline void guest_note_put(struct guest *guest, uint32_t bytes)
     guest->queued_bytes += bytes;
 }
 void guest_note_taken(struct guest *guest, uint32_t bytes);
+/* A packet of the guest began to wait here for its delivery, or waits no more. */
+static inline void guest_note_here(struct guest *guest, uint32_t bytes)
+{
+    guest->here++;
+    guest->here_bytes += bytes;
+}
+void guest_note_served(struct guest *guest, uint32_t bytes);
 /* All that waited was taken out. */
 void guests_note_drained(struct guests *g);
+/* Of all that waits, for links and here. */
 bool guest_has_room(const struct guest *guest, uint32_t bytes);
 
 /* The guest was refused room: it is told when there may be some. */
@@ -118,10 +130,10 @@ void guests_note_left(struct guests *g, struct guest *guest);
 /* There is room for one who was refused; for all of them. */
 void guests_note_room(struct guests *g);
 void guests_note_all_room(struct guests *g);
-/* Somebody is to be told something, or to be freed. */
+/* Somebody is to be told something, to be looked at, or to be freed. */
 static inline bool guests_are_stirred(const struct guests *g)
 {
-    return !list_is_empty(&g->told) || !list_is_empty(&g->gone);
+    return g->doubted || !list_is_empty(&g->told) || !list_is_empty(&g->gone);
 }
 
 /* For tests and CHECK_SLOW: true when all ways to find a guest agree. */

@@ -32,6 +32,8 @@ enum node_mutant {
     NODE_MUTANT_GUEST_TOLD = 20,      /* 49: who was refused room is not told when there is some */
     NODE_MUTANT_GUEST_PLACE = 21,     /* 71: a guest's packets wait in the place of the service that they are for */
     NODE_MUTANT_GUEST_REFUSED = 22,   /* 49: requests for a process that is not here are dropped */
+    NODE_MUTANT_GUEST_HERE = 23,      /* 22: a guest's packets that wait for their delivery here are not counted */
+    NODE_MUTANT_GUEST_HELD = 24,      /* 55: what a guest that goes has sent to its own server keeps its number */
 };
 
 #ifdef CW_MUTANTS

@@ -79,11 +79,11 @@ static void sort_queues(struct node *n)
 
 void node_try_held(struct node *n)
 {
-    struct cw_packet *p = holdq_drain(&n->held);
-    while (p != NULL) {
-        struct cw_packet *next = p->next;
+    n->trying = holdq_drain(&n->held);
+    for (struct cw_packet *p; (p = n->trying) != NULL;) { /* an upcall may close a guest that has sent what follows */
+        n->trying = p->next;
+        node_guest_goes_on(n, p);
         node_decide(n, p);
-        p = next;
     }
 }
 
@@ -91,6 +91,7 @@ void node_end_held(struct node *n)
 {
     struct cw_packet *p;
     while ((p = holdq_take_expired(&n->held, n->now)) != NULL) {
+        node_guest_goes_on(n, p);
         node_decide(n, p);
     }
 }

@@ -66,6 +66,7 @@ static void enqueue_local(struct node *n, struct cw_packet *p)
     }
     n->local.tail = p;
     n->local.packets++;
+    node_guest_stays(n, p);
 }
 
 static void hold(struct node *n, struct place *pl, struct cw_packet *p)
@@ -82,6 +83,7 @@ static void hold(struct node *n, struct place *pl, struct cw_packet *p)
         node_drop(n, p, CW_DROP_HOLD_OVERFLOW);
         return;
     }
+    node_guest_stays(n, p);
     n->due = cw_time_min(n->due, holdq_wake(&n->held));
     node_point(n, NODE_HELD, p, CW_DROP_COUNT);
 }
@@ -249,6 +251,7 @@ void node_run_local(struct node *n)
         }
         n->local.packets--;
         p->next = NULL;
+        node_guest_goes_on(n, p);
         /* The view may have moved since: decide again, the last check before the upcall (semantics 4.2). */
         node_decide(n, p);
     }

@@ -25,7 +25,7 @@ static struct guest *addressee(struct node *n, const struct cw_packet *p)
 struct cw_svc *node_guest_for(struct node *n, struct cw_packet *p)
 {
     const struct guest *guest = n->guests.count > 0 ? addressee(n, p) : NULL;
-    if (guest == NULL || guest->why != 0 || guest->svc->closing) {
+    if (guest == NULL || guest->why != 0 || guest->svc->closing || !nmu_is_known(&n->nmu, guest->job)) {
         return NULL;
     }
     if (p->head.flags & packet_flag(EXT_GUEST)) {
@@ -50,10 +50,20 @@ static void answer_for(struct node *n, cw_job job, cw_process process, const str
     }
 }
 
+/*
+ * Did an attached process ask, or is one asked for? A service that asks services must not be refused while one of them
+ * is replaced: its next attempt may find the new one.
+ */
+static bool is_of_guests(const struct node *n, const struct packet_head *head)
+{
+    return (head->flags & packet_flag(EXT_GUEST)) ||
+           (head->job >= NODE_JOBS_LOADED && head->kind != PACKET_KEY && head->to.process != n->self);
+}
+
 void node_refuse(struct node *n, struct cw_packet *p)
 {
     const uint8_t *ext = packet_ext(p->data, &p->exts, EXT_REQUEST);
-    if (n->nobody != NULL && ext != NULL && !NODE_MUTANT(GUEST_REFUSED)) {
+    if (n->nobody != NULL && ext != NULL && is_of_guests(n, &p->head) && !NODE_MUTANT(GUEST_REFUSED)) {
         const struct response_right right = {
             .request = ext_request_read(ext),
             .requester = {p->head.source_job, p->head.source_process, torus_id(&n->torus, p->head.source)},
@@ -64,12 +74,68 @@ void node_refuse(struct node *n, struct cw_packet *p)
     node_drop(n, p, CW_DROP_NO_SERVICE);
 }
 
+/* ---- Records ----------------------------------------------------------------------------------------------------- */
+
+/* Why the process may not be here, by the record of its job: as guest_table.on_end() says. 0: it may. */
+static int why_not(const struct node *n, cw_job job, cw_process process, uint64_t generation)
+{
+    if (!nmu_is_known(&n->nmu, job)) {
+        return -ENOENT;
+    }
+    if (generation != 0 && nmu_job(&n->nmu, job)->generation != generation && !NODE_MUTANT(GUEST_STALE)) {
+        return -ESTALE;
+    }
+    return nmu_home(&n->nmu, job, process) == n->self ? 0 : -EADDRNOTAVAIL;
+}
+
+static void judge(struct node *n, struct guest *guest)
+{
+    int why = why_not(n, guest->job, guest->process, guest->generation);
+    if (why == 0 || guest->why != 0 || guest->generation == 0) {
+        return; /* one without a generation is being let in */
+    }
+    guest->why = why;
+    if (why == -ENOENT) {
+        response_end_all(&n->nmu.responses, guest->number); /* they end with the job (nmu rule 4) */
+    }
+    guests_stir(&n->guests, guest);
+}
+
+void node_judge_guests(struct node *n, cw_job job)
+{
+    for (struct guest *guest = guests_after(&n->guests, job, 0); guest != NULL;
+         guest = guests_after(&n->guests, job, guest->number)) {
+        judge(n, guest);
+    }
+}
+
+/* The record of some job was taken away. */
+static void judge_all(struct node *n)
+{
+    for (uint32_t i = 0; n->guests.count > 0 && i < n->guests.limit; i++) {
+        if (n->guests.at[i] != NULL) {
+            judge(n, n->guests.at[i]);
+        }
+    }
+}
+
+void node_reside_guests(struct node *n)
+{
+    for (uint32_t i = 0; n->guests.count > 0 && i < n->guests.limit; i++) {
+        const struct guest *guest = n->guests.at[i];
+        if (guest != NULL) {
+            int rc = nmu_reside(&n->nmu, guest->number, guest->job, guest->process, guest->generation);
+            CHECK(rc == 0); /* there was room for all of them */
+        }
+    }
+}
+
 /* ---- What waits -------------------------------------------------------------------------------------------------- */
 
 bool node_guest_has_room(struct node *n, struct guest *guest, const struct cw_packet *p, bool room)
 {
     if (guest->life == 0) {
-        return room; /* nobody waits for room */
+        return room && guest_has_room(guest, p->length + p->pad); /* nobody waits for room */
     }
     if (room && guest_has_room(guest, p->length + p->pad)) {
         return true;
@@ -97,6 +163,25 @@ void node_guest_left(struct node *n, const struct cw_packet *p)
     }
 }
 
+void node_guest_stays(struct node *n, const struct cw_packet *p)
+{
+    if (p->speaker >= GUESTS_FIRST) {
+        struct guest *guest = guests_at(&n->guests, p->speaker);
+        CHECK(guest != NULL); /* as for what waits in turns */
+        guest_note_here(guest, p->length + p->pad);
+    }
+}
+
+void node_guest_goes_on(struct node *n, const struct cw_packet *p)
+{
+    if (p->speaker >= GUESTS_FIRST) {
+        struct guest *guest = guests_at(&n->guests, p->speaker);
+        CHECK(guest != NULL);
+        guest_note_served(guest, p->length + p->pad);
+        guests_note_left(&n->guests, guest);
+    }
+}
+
 static void tell(struct guest *guest)
 {
     struct cw_svc *svc = guest->svc;
@@ -112,9 +197,27 @@ static void tell(struct guest *guest)
     }
 }
 
+/* What is in its hands ends here, but for what an upcall of it lends: that is the runtime's when the upcall returns. */
+static void empty_hands(struct cw_svc *svc)
+{
+    struct node *n = svc->node;
+    for (struct cw_packet *p = svc->hands, *next; p != NULL; p = next) {
+        next = p->next;
+        if (p != n->lent) {
+            n->kept++;
+            node_let_go(svc, p);
+            pkt_release(p);
+        }
+    }
+}
+
 static void free_gone(struct node *n)
 {
+    if (!list_is_empty(&n->guests.gone)) {
+        node_end_freed(n); /* later there is nobody to blame */
+    }
     for (struct guest *guest; (guest = guests_next_gone(&n->guests)) != NULL;) {
+        empty_hands(guest->svc); /* of what its last upcall has kept */
         histograms_close(&guest->svc->histograms);
         free(guest->svc);
         free(guest);
@@ -123,6 +226,10 @@ static void free_gone(struct node *n)
 
 void node_tell_guests(struct node *n)
 {
+    if (n->guests.doubted) {
+        n->guests.doubted = false;
+        judge_all(n);
+    }
     struct list now; /* whoever is refused again, or stirred, has its turn at the next tick */
     list_init(&now);
     list_splice_back(&now, &n->guests.told);
@@ -150,31 +257,35 @@ static struct cw_svc *new_speaker(struct node *n, struct guest *guest, const cha
     return svc;
 }
 
-/* Why the process may not be here, by the record of its job: as guest_table.on_end() says. 0: it may. */
-static int why_not(const struct node *n, cw_job job, cw_process process, uint64_t generation)
+/* False: the NMU's tables were tampered with, and are not written anew yet: what they say now will be forgotten. */
+static bool is_untouched(const struct node *n)
 {
-    if (!nmu_is_known(&n->nmu, job)) {
-        return -ENOENT;
-    }
-    if (generation != 0 && nmu_job(&n->nmu, job)->generation != generation && !NODE_MUTANT(GUEST_STALE)) {
-        return -ESTALE;
-    }
-    return nmu_home(&n->nmu, job, process) == n->self ? 0 : -EADDRNOTAVAIL;
+    return n->nmu.seals.found == n->tampered;
+}
+
+/* So many services may still come, each with a job of its own. */
+static uint32_t services_to_come(const struct node *n)
+{
+    return NODE_SERVICES - 1 - (uint32_t)__builtin_popcountll(n->services);
 }
 
 /* Makes the guest a speaker of its job, in the generation that is in force. */
 static int settle(struct node *n, struct guest *guest)
 {
+    uint32_t before = nmu_jobs_left(&n->nmu);
     int rc = node_reside(guest->svc);
     if (rc < 0) {
         return rc;
     }
-    rc = why_not(n, guest->job, guest->process, 0);
-    if (rc < 0) {
-        nmu_vacate(&n->nmu, guest->number);
-        return rc;
+    rc = is_untouched(n) ? why_not(n, guest->job, guest->process, 0) : -EAGAIN;
+    if (nmu_jobs_left(&n->nmu) < before && nmu_jobs_left(&n->nmu) < services_to_come(n)) {
+        rc = -ENOSPC;
     }
-    guest->generation = nmu_bind(&n->nmu, guest->number);
+    guest->generation = rc == 0 ? nmu_bind(&n->nmu, guest->number) : 0;
+    if (guest->generation == 0) {
+        nmu_vacate(&n->nmu, guest->number);
+        return rc < 0 ? rc : -EAGAIN;
+    }
     return 0;
 }
 
@@ -188,7 +299,7 @@ static int desk_open(void *node, cw_svc *host, cw_job job, cw_process process, c
                      void *state, cw_svc **out)
 {
     struct node *n = node;
-    if (host == NULL || host->guest != NULL || host->closing || job == 0 || process == CW_PROCESS_ANY ||
+    if (host == NULL || host->guest != NULL || host->closing || job < NODE_JOBS_LOADED || process == CW_PROCESS_ANY ||
         table == NULL || table->on_packet == NULL || out == NULL) {
         return -EINVAL;
     }
@@ -200,6 +311,9 @@ static int desk_open(void *node, cw_svc *host, cw_job job, cw_process process, c
     }
     if (n->guests.count == n->guests.limit) {
         return -ENOSPC;
+    }
+    if (!is_untouched(n)) {
+        return -EAGAIN;
     }
     struct guest *guest = guests_add(&n->guests, job, process);
     if (guest == NULL) {
@@ -258,24 +372,19 @@ static void drop_waiting(struct node *n, const struct guest *guest)
         p = next;
     }
     place_refresh(n, &n->others);
-    guests_note_all_room(&n->guests);
+    place_note_room(n, &n->others);
 }
 
 /* What it has sent, and is to be delivered here, goes its way: its number may soon be another's. */
-static void disown(struct cw_packet *p, const struct guest *guest, uint16_t nobody)
+static void disown(struct node *n, struct cw_packet *p, struct guest *guest)
 {
+    struct guest *nobody = &n->guests.nobody;
     for (; p != NULL; p = p->next) {
-        p->speaker = p->speaker == guest->number ? nobody : p->speaker;
-    }
-}
-
-static void empty_hands(struct cw_svc *svc)
-{
-    svc->node->kept += svc->in_hand;
-    while (svc->hands != NULL) {
-        struct cw_packet *p = svc->hands;
-        node_let_go(svc, p);
-        pkt_release(p);
+        if (p->speaker == guest->number) {
+            guest_note_served(guest, p->length + p->pad);
+            guest_note_here(nobody, p->length + p->pad);
+            p->speaker = NODE_MUTANT(GUEST_HELD) ? p->speaker : nobody->number;
+        }
     }
 }
 
@@ -287,15 +396,15 @@ static void desk_close(cw_svc *svc)
     struct node *n = svc->node;
     struct guest *guest = svc->guest;
     svc->closing = true;
-    node_end_freed(n);
     if (!NODE_MUTANT(GUEST_CALLS)) {
         node_cancel_calls(svc);
     }
     end_rights(n, svc);
     nmu_vacate(&n->nmu, guest->number);
     drop_waiting(n, guest);
-    disown(n->held.head, guest, n->guests.nobody.number);
-    disown(n->local.head, guest, n->guests.nobody.number);
+    disown(n, n->held.head, guest);
+    disown(n, n->trying, guest);
+    disown(n, n->local.head, guest);
     empty_hands(svc);
     guests_remove(&n->guests, guest);
 }
@@ -306,35 +415,6 @@ void node_close_guests(struct cw_svc *host)
     for (uint32_t i = 0; g->count > 0 && i < g->limit; i++) {
         if (g->at[i] != NULL && g->at[i]->host == host) {
             desk_close(g->at[i]->svc);
-        }
-    }
-}
-
-/* ---- Records ----------------------------------------------------------------------------------------------------- */
-
-void node_judge_guests(struct node *n, cw_job job)
-{
-    for (struct guest *guest = guests_after(&n->guests, job, 0); guest != NULL;
-         guest = guests_after(&n->guests, job, guest->number)) {
-        int why = why_not(n, job, guest->process, guest->generation);
-        if (why == 0 || guest->why != 0 || guest->generation == 0) {
-            continue; /* one without a generation is being let in */
-        }
-        guest->why = why;
-        if (why == -ENOENT) {
-            response_end_all(&n->nmu.responses, guest->number); /* they end with the job (nmu rule 4) */
-        }
-        guests_stir(&n->guests, guest);
-    }
-}
-
-void node_reside_guests(struct node *n)
-{
-    for (uint32_t i = 0; n->guests.count > 0 && i < n->guests.limit; i++) {
-        const struct guest *guest = n->guests.at[i];
-        if (guest != NULL) {
-            int rc = nmu_reside(&n->nmu, guest->number, guest->job, guest->process, guest->generation);
-            CHECK(rc == 0); /* there was room for all of them */
         }
     }
 }
@@ -394,6 +474,7 @@ int node_open_guests(struct node *n)
 
 void node_end_guests(struct node *n)
 {
+    n->guests.doubted = false;
     free_gone(n);
     free(n->nobody);
     guests_close(&n->guests);

@@ -184,6 +184,7 @@ struct node {
     struct cw_svc *service[NODE_SERVICES];
     struct node_link link[CW_LINK_COUNT];
     struct holdq held;
+    struct cw_packet *trying; /* what was held, is being decided anew, and comes next: a list through `next` */
 
     struct node_config config;
     struct node_env env;
@@ -385,9 +386,12 @@ void node_refuse(struct node *n, struct cw_packet *p);
 bool node_guest_has_room(struct node *n, struct guest *guest, const struct cw_packet *p, bool room);
 /* p has left the turns of those who have no place. */
 void node_guest_left(struct node *n, const struct cw_packet *p);
+/* p begins to wait for its delivery here, or for the right to it; it waits no more. */
+void node_guest_stays(struct node *n, const struct cw_packet *p);
+void node_guest_goes_on(struct node *n, const struct cw_packet *p);
 /* Calls on_writable() and on_end() of guests, and frees those that are gone. */
 void node_tell_guests(struct node *n);
-/* By a record of the job that was taken in: who of its guests may not be here any more? */
+/* By the record of the job, which has changed: who of its guests may not be here any more? */
 void node_judge_guests(struct node *n, cw_job job);
 /* Lets all guests speak again, after the NMU's tables were emptied. */
 void node_reside_guests(struct node *n);

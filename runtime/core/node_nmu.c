@@ -175,6 +175,7 @@ static void desk_drop(void *node, cw_job job)
 {
     struct node *n = node;
     nmu_job_drop(&n->nmu, job);
+    n->guests.doubted = n->guests.count > 0; /* judged at the next tick: a record may come in the same breath */
 }
 
 static size_t desk_missing(void *node, cw_job *out, size_t max)

@@ -10,6 +10,8 @@
 #include "core/mutant.h"
 #include "core/node_internal.h"
 
+#include "base/check.h"
+
 /* ---- Which links are wanted -------------------------------------------------------------------------------------- */
 
 cw_links place_links(const struct node *n, const struct place *pl)
@@ -64,7 +66,9 @@ bool place_has_room(struct node *n, struct place *pl, const struct cw_svc *asks,
 static void note_turn(struct node *n, const struct cw_packet *p)
 {
     if (p->speaker >= GUESTS_FIRST) {
-        guest_note_put(guests_at(&n->guests, p->speaker), p->length + p->pad);
+        struct guest *guest = guests_at(&n->guests, p->speaker);
+        CHECK(guest != NULL); /* who goes takes its packets along, or leaves them to nobody */
+        guest_note_put(guest, p->length + p->pad);
     }
 }
 

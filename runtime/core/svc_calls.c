@@ -170,7 +170,9 @@ int cw_call_cancel(cw_svc *s, int64_t number)
 
 void node_cancel_calls(struct cw_svc *svc)
 {
-    for (struct call *call; (call = calls_of(&svc->node->calls, svc->index)) != NULL;) {
+    const struct guest *guest = svc->guest;
+    for (struct call *call;
+         (guest == NULL || guest->calls > 0) && (call = calls_of(&svc->node->calls, svc->index)) != NULL;) {
         finish(svc->node, call, -ECANCELED, NULL, NULL);
     }
 }

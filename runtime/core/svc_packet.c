@@ -117,7 +117,7 @@ cw_packet *cw_packet_new_padded(cw_svc *s, size_t length, size_t pad)
 {
     struct node *n = s->node;
     uint32_t most = payload_most(n);
-    if (length > most || pad > most - length || s->in_hand >= NODE_HANDS_MAX) {
+    if (length > most || pad > most - length || s->in_hand >= NODE_HANDS_MAX || (s->guest != NULL && s->closing)) {
         return NULL;
     }
     struct cw_packet *p = pkt_take(n->env.packets, PACKET_HEAD_BYTES + (uint32_t)length);

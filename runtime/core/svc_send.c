@@ -303,7 +303,11 @@ static void write_extensions(const struct cw_svc *svc, struct cw_packet *p, cons
     }
     if (d->head.flags & packet_flag(EXT_GUEST)) {
         const struct guest *guest = svc->guest;
-        const struct ext_guest said = {.what = guest->what, .meant = guest->meant, .life = guest->life};
+        const struct ext_guest said = {
+            .what = guest->what,
+            .meant = a->response == NULL ? guest->meant : 0, /* an answer is for whoever asked */
+            .life = guest->life,
+        };
         p->exts.at[EXT_GUEST] = (uint16_t)at;
         ext_guest_write(&said, p->data + at);
     }
@@ -379,7 +383,7 @@ static int may_launch(struct cw_svc *svc, const struct cw_packet *p)
     struct node *n = svc->node;
     if (p->head.kind != PACKET_LINK && node_arrives_here(n, p)) {
         if (n->local.packets < NODE_LOCAL_MAX) {
-            return 0;
+            return svc->guest == NULL || node_guest_has_room(n, svc->guest, p, true) ? 0 : -EAGAIN;
         }
         if (svc->guest == NULL) {
             n->writable |= place_bit(svc->index); /* some are delivered before the next tick asks */

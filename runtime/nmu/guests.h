@@ -27,9 +27,9 @@ struct guest_table {
     /* There may be room again after -EAGAIN. May be NULL. */
     void (*on_writable)(cw_svc *guest, void *state);
     /*
-     * It may not be here any more: -ENOENT: its job was destroyed; -ESTALE: its job is of another generation;
-     * -EADDRNOTAVAIL: its process lives elsewhere. From the record that said so on it neither sends nor gets anything;
-     * the host closes it, now or later. May be NULL.
+     * It may not be here any more: -ENOENT: its job was destroyed, or its record is not held here any more; -ESTALE:
+     * its job is of another generation; -EADDRNOTAVAIL: its process lives elsewhere. From the record that said so on it
+     * neither sends nor gets anything; the host closes it, now or later. May be NULL.
      */
     void (*on_end)(cw_svc *guest, void *state, int why);
 };
@@ -44,17 +44,20 @@ struct guests_desk {
     void *node;
     /*
      * Lets a process of a job speak; *out is its cw_svc. The table is borrowed as long as the guest is open.
-     * -EINVAL; -EBUSY: that process is here already; -EEXIST: the job is a service's here; -ENOENT: there is no record
-     * of the job; -EADDRNOTAVAIL: by its record the process does not live on this server; -ENOSPC: too many guests, or
-     * too many jobs; -ENOMEM.
+     * -EINVAL, also for jobs of built-in services, here or not; -EBUSY: that process is here already; -EEXIST: the job
+     * is a service's here; -ENOENT: there is no record of the job; -EADDRNOTAVAIL: by its record the process does not
+     * live on this server; -ENOSPC: too many guests, or too many jobs, of which services that may still be loaded have
+     * theirs kept free; -EAGAIN: tables of the NMU were tampered with and are about to be written anew; -ENOMEM.
      */
     int (*open)(void *node, cw_svc *host, cw_job job, cw_process process, const struct guest_table *table, void *state,
                 cw_svc **out);
     /*
      * The process is gone. Before this returns its calls end with -ECANCELED, by their functions. Requests that it has
      * not answered are answered with -ECONNRESET, as far as there is room; its packets that wait for a link are
-     * dropped, those in its hands are freed. The cw_svc may still be looked at until the upcall under way has returned;
-     * to close it again does nothing. A host that closes has its guests closed before its close() is called.
+     * dropped, those in its hands are freed, but for one that an upcall of it lends: that stays lent until the upcall
+     * returns. The cw_svc may still be looked at until the upcall under way has returned; to close it again does
+     * nothing, and no packet is made for it. What it has sent to this server, or what is held here, still comes. A host
+     * that closes has its guests closed before its close() is called.
      */
     void (*close)(cw_svc *guest);
     /* Which attachment it is: another number for each, never 0. */
@@ -68,7 +71,8 @@ struct guests_desk {
     int (*keys)(cw_svc *guest, cw_port port, bool serves);
     /*
      * What the packets that the guest sends from now on say: what they are, and which attachment of their destination
-     * they are meant for (0: any). A server where that one is not any more refuses them.
+     * they are meant for (0: any). A server where that one is not any more refuses them. Answers are for whoever asked
+     * and mean no attachment.
      */
     void (*mean)(cw_svc *guest, enum ext_guest_what what, uint32_t life);
     /* What the packet said, which an upcall lends. */

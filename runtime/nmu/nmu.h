@@ -69,7 +69,7 @@ size_t nmu_bytes(const struct nmu *n);
 CW_MUST_CHECK int nmu_reside(struct nmu *n, uint32_t speaker, cw_job job, cw_process process, uint64_t generation);
 /*
  * Lets a speaker that is here speak in the present generation of its job only, whose record is here. Gives that
- * generation.
+ * generation; 0: the speaker is not here any more, since sealed tables were tampered with and emptied.
  */
 uint64_t nmu_bind(struct nmu *n, uint32_t speaker);
 /* Nobody speaks there any more. */
@@ -91,6 +91,8 @@ void nmu_job_drop(struct nmu *n, cw_job job);
 cw_job nmu_missing(const struct nmu *n, uint32_t *from);
 /* Borrows what is held of the job, or NULL. */
 const struct map_job *nmu_job(const struct nmu *n, cw_job job);
+/* How many jobs more there is room for. */
+uint32_t nmu_jobs_left(const struct nmu *n);
 /* Is the job's record here, and it was not destroyed? */
 bool nmu_is_known(const struct nmu *n, cw_job job);
 /* Where the process lives by the record that is here; CW_SERVER_NONE: nowhere, or the job is not known. */

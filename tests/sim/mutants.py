@@ -61,7 +61,7 @@ PARTS = {
         )),
     "others": Part("runtime/core/mutant.h", 10, unit="mutants_place",
                    special=tuple(Case((number,), UNIT, True) for number in (6, 7, 8)),
-                   untried={number: "of attached processes: guests" for number in range(9, 23)}),
+                   untried={number: "of attached processes: guests" for number in range(9, 25)}),
     "guests": Part("runtime/core/mutant.h", 5,
                    untried={number: "of what passes by: others" for number in range(1, 9)}),
     "transport": Part("services/transport/mutant.h", 30, unit="mutants_background", known={10: 11, 13: 8},

@@ -19,7 +19,7 @@ static const struct visitor *server_of(cw_server s, unsigned job, cw_port port, 
     const struct visitor *best = NULL;
     for (unsigned k = 0; k < u.visitors; k++) {
         const struct visitor *v = &u.visitor[k];
-        if (v->open && v->server == s && v->job == job && v->serves[port] &&
+        if (v->open && v->server == s && v->job == job && v->serves[port] && v->due == 0 &&
             (best == NULL || guests_hash(v->process, route) > guests_hash(best->process, route))) {
             best = v;
         }
@@ -82,6 +82,10 @@ static cw_verdict on_packet(cw_svc *svc, void *state, cw_packet *p, const cw_rx 
         }
     } else if (rx->call != 0) {
         answer(svc, rx->call, (uint32_t)(sent - u.sent));
+    }
+    if (u.on && v->open &&
+        below(GO) == 0) { /* in the midst of what is delivered, and of what is held and decided anew */
+        leave(below(4) == 0 ? v : any_on(v->server));
     }
     return CW_DROP;
 }

@@ -15,6 +15,18 @@ unsigned below(unsigned n)
     return (unsigned)rng_below(&u.rng, n);
 }
 
+struct visitor *any_on(cw_server s)
+{
+    struct visitor *found = NULL;
+    unsigned seen = 0;
+    for (unsigned k = 0; k < u.visitors; k++) {
+        if (u.visitor[k].open && u.visitor[k].server == s && below(++seen) == 0) {
+            found = &u.visitor[k];
+        }
+    }
+    return found;
+}
+
 /* ---- Jobs -------------------------------------------------------------------------------------------------------- */
 
 /* In rising order, as records want them. */

@@ -31,6 +31,7 @@ enum {
     SENDS = 1 << 18,
     HOLDS = 4,
     FLOOD = 90,
+    GO = 24, /* packets that come, to one whose upcall lets somebody go */
     RUN_MS = SANITIZED ? 60 : 250,
 };
 
@@ -90,6 +91,8 @@ extern struct universe {
 /* Notes what is wrong, with two numbers. */
 void fail(const char *rule, const char *what, uint64_t a, uint64_t b);
 unsigned below(unsigned n);
+/* Somebody who is on the server; NULL: nobody is. */
+struct visitor *any_on(cw_server s);
 
 /* ---- Records (guests_town.c) ------------------------------------------------------------------------------------- */
 

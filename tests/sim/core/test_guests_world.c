@@ -60,19 +60,6 @@ static struct visitor *come(cw_svc *host, cw_server s, unsigned job, cw_process 
     return v;
 }
 
-/* Somebody who is on the server; NULL: nobody is. */
-static struct visitor *any_on(cw_server s)
-{
-    struct visitor *found = NULL;
-    unsigned seen = 0;
-    for (unsigned k = 0; k < u.visitors; k++) {
-        if (u.visitor[k].open && u.visitor[k].server == s && below(++seen) == 0) {
-            found = &u.visitor[k];
-        }
-    }
-    return found;
-}
-
 /* One of the latest, most of whom are still there. */
 static const struct visitor *any_known(void)
 {
@@ -163,9 +150,6 @@ static void flood(struct visitor *v)
     struct sent sent = {.meant = 0};
     unsigned taken = 0;
     cw_to to = draw_to(&sent);
-    if (to.kind == CW_TO_KEY || torus_id(world_torus(u.world), to.server) == v->server) {
-        return;
-    }
     sent.meant = 0;
     int64_t rc = 0;
     for (unsigned i = 0; i < FLOOD && (rc == 0 || rc == -EAGAIN); i++) {
@@ -379,6 +363,7 @@ static void run_seed(uint64_t seed)
     config.node.timers = ls_timers_fast();
     config.node.guests = GUESTS;
     config.node.nmu_grants = 4096;
+    config.node.nmu_jobs = 2 * NODE_SERVICES;
     config.services = services;
     config.service_count = 1;
     config.grants = &grant;

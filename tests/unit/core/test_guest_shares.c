@@ -82,6 +82,7 @@ START_TEST(a_third_each)
     b = bench_open((cw_dims){1, 1, 2});
     b->records = (struct nmu_source){NULL, record_of};
     b->config.guests = GUESTS;
+    b->config.nmu_jobs = 2 * NODE_SERVICES;
     b->hooks.on_packet = count;
     bench_start_all(b);
     bench_settle(b);

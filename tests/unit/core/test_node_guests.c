@@ -1,185 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "jobs.h"
-#include "node_bench.h"
+#include "guest_bench.h"
 #include "suite.h"
 
 #include <errno.h>
 #include <string.h>
-
-/* Attached processes of these jobs; the probe is their host. */
-enum { A = 5000, B, JOBS, PORT = 7, LIMIT = 100, SEEN = 64 };
-
-/* ---- Records: all jobs may do everything, unless a test says otherwise ------------------------------------------- */
-
-static struct plain_job job[3];
-static const cw_job all[] = {PROBE_JOB, A, B};
-
-static const uint8_t *record_of(void *context, cw_job which, size_t *size)
-{
-    static uint8_t bytes[JOBS_BYTES];
-    (void)context;
-    for (unsigned i = 0; i < 3; i++) {
-        if (job[i].job == which) {
-            *size = plain_write(&job[i], bytes, sizeof bytes);
-            return bytes;
-        }
-    }
-    return NULL;
-}
-
-/* Processes 10.. of A and B live on servers 0.., as process s does of the probe; 20 and 21 of A on server 1, too. */
-static void draw_jobs(void)
-{
-    memset(job, 0, sizeof job);
-    for (unsigned i = 0; i < 3; i++) {
-        job[i] = (struct plain_job){.job = all[i], .version = 1, .generation = 3, .ranges = 1, .grants = 3};
-        job[i].range[0] = (struct job_range){i == 0 ? 0 : 10, 3, 0};
-        for (unsigned k = 0; k < 3; k++) {
-            job[i].grant[k] = (struct plain_grant){.job = all[k], .all_processes = true, .all_ports = true};
-        }
-    }
-    job[1].ranges = 3;
-    job[1].range[1] = (struct job_range){20, 1, 1};
-    job[1].range[2] = (struct job_range){21, 1, 1};
-}
-
-static void put(struct bench *b, struct plain_job *changed)
-{
-    static uint8_t bytes[JOBS_BYTES];
-    changed->version++;
-    for (cw_server s = 0; s < b->torus.servers; s++) {
-        ck_assert_int_ge(node_job_put(b->node[s], bytes, plain_write(changed, bytes, sizeof bytes)), 0);
-        bench_kick(b, s);
-    }
-}
-
-/* ---- Guests that note -------------------------------------------------------------------------------------------- */
-
-struct visitor {
-    cw_svc *svc;
-    unsigned packets, writable, ends, replies;
-    int why, status;
-    cw_rx rx;
-    struct guest_said said;
-    size_t length;
-    uint32_t right;
-    bool answers, closes, keeps, again;
-    const struct guests_desk *desk;
-};
-
-static cw_verdict on_packet(cw_svc *svc, void *state, cw_packet *p, const cw_rx *rx)
-{
-    struct visitor *v = state;
-    ck_assert(svc == v->svc && rx->where == CW_ARRIVED);
-    v->packets++;
-    v->rx = *rx;
-    v->said = v->desk->said(p);
-    cw_packet_data(p, &v->length);
-    v->right = rx->call;
-    if (v->answers && rx->call != 0) {
-        ck_assert_int_eq(cw_reply(svc, rx->call, 0, NULL), 0);
-    }
-    if (v->closes) {
-        v->desk->close(svc);
-        v->desk->close(svc);
-    }
-    return v->keeps ? CW_TAKE : CW_DROP;
-}
-
-static void on_writable(cw_svc *svc, void *state)
-{
-    struct visitor *v = state;
-    ck_assert_ptr_eq(svc, v->svc);
-    v->writable++;
-}
-
-static void on_end(cw_svc *svc, void *state, int why)
-{
-    struct visitor *v = state;
-    v->ends++;
-    v->why = why;
-    if (v->closes) {
-        v->desk->close(svc);
-    }
-}
-
-static void on_reply(cw_svc *svc, void *state, void *arg, int status, cw_packet *reply, const cw_rx *rx)
-{
-    struct visitor *v = state;
-    ck_assert(svc == v->svc && arg == v && (rx == NULL) == (reply == NULL));
-    v->replies++;
-    v->status = status;
-    if (rx != NULL) {
-        v->rx = *rx;
-    }
-    if (v->closes) {
-        v->desk->close(svc);
-    }
-    if (v->again) {
-        cw_to to = {.kind = CW_TO_SERVER, .job = A, .process = 10};
-        cw_packet *p = cw_packet_new(svc, 1);
-        ck_assert_int_eq(cw_send(svc, p, &to, NULL), -ESHUTDOWN);
-        cw_packet_free(svc, p);
-    }
-}
-
-static const struct guest_table table = {.on_packet = on_packet, .on_writable = on_writable, .on_end = on_end};
-
-static int open_at(struct bench *b, cw_server s, cw_job who, cw_process process, struct visitor *v)
-{
-    cw_svc *host = bench_svc(b, s);
-    *v = (struct visitor){.desk = cw_find(host, GUESTS_DESK_NAME, GUESTS_DESK_VERSION, NULL)};
-    return v->desk->open(v->desk->node, host, who, process, &table, v, &v->svc);
-}
-
-static struct bench *hosting(void)
-{
-    struct bench *b = bench_open((cw_dims){1, 1, 3});
-    draw_jobs();
-    b->records = (struct nmu_source){NULL, record_of};
-    b->config.guests = LIMIT;
-    bench_start_all(b);
-    bench_settle(b);
-    bench_forget_notes(b);
-    return b;
-}
-
-static cw_to to_process(struct bench *b, cw_server s, cw_job who, cw_process process)
-{
-    return (cw_to){
-        .kind = CW_TO_SERVER, .job = who, .port = PORT, .server = torus_coord(&b->torus, s), .process = process};
-}
-
-static int say(struct bench *b, cw_svc *svc, const cw_to *to, size_t length)
-{
-    node_enter(svc->node, b->now);
-    cw_packet *p = cw_packet_new(svc, length);
-    ck_assert_ptr_nonnull(p);
-    int rc = cw_send(svc, p, to, NULL);
-    if (rc < 0) {
-        cw_packet_free(svc, p);
-    }
-    return rc;
-}
-
-static int64_t ask(struct bench *b, struct visitor *v, const cw_to *to, const cw_call_options *options)
-{
-    node_enter(v->svc->node, b->now);
-    cw_packet *p = cw_packet_new(v->svc, 5);
-    int64_t rc = cw_call(v->svc, p, to, options, on_reply, v);
-    if (rc < 0) {
-        cw_packet_free(v->svc, p);
-    }
-    return rc;
-}
-
-static void pump(struct bench *b)
-{
-    for (cw_server s = 0; s < b->torus.servers; s++) {
-        bench_kick(b, s);
-    }
-    bench_run(b, CW_MS(5));
-}
 
 /* ---- Coming ------------------------------------------------------------------------------------------------------ */
 
@@ -194,13 +18,14 @@ START_TEST(who_may_be_here)
     ck_assert_int_eq(open_at(b, 1, A, 10, &w), -EADDRNOTAVAIL); /* lives on server 0 */
     ck_assert_int_eq(open_at(b, 1, A, 99, &w), -EADDRNOTAVAIL);
     ck_assert_int_eq(open_at(b, 1, 4999, 1, &w), -ENOENT);
-    ck_assert_int_eq(open_at(b, 1, PROBE_JOB, 1, &w), -EEXIST);
+    ck_assert_int_eq(open_at(b, 1, PROBE_JOB, 1, &w), -EINVAL); /* a built-in service's, as all below 1024 */
+    ck_assert_int_eq(open_at(b, 1, NODE_JOBS_LOADED - 1, 1, &w), -EINVAL);
     ck_assert_int_eq(open_at(b, 1, 0, 1, &w), -EINVAL);
     ck_assert_int_eq(open_at(b, 1, A, CW_PROCESS_ANY, &w), -EINVAL);
     const struct guest_table empty = {.on_packet = NULL};
     ck_assert_int_eq(v.desk->open(v.desk->node, host, A, 20, &empty, NULL, &out), -EINVAL);
-    ck_assert_int_eq(v.desk->open(v.desk->node, v.svc, A, 20, &table, NULL, &out), -EINVAL);
-    ck_assert_int_eq(v.desk->open(v.desk->node, NULL, A, 20, &table, NULL, &out), -EINVAL);
+    ck_assert_int_eq(v.desk->open(v.desk->node, v.svc, A, 20, &visiting, NULL, &out), -EINVAL);
+    ck_assert_int_eq(v.desk->open(v.desk->node, NULL, A, 20, &visiting, NULL, &out), -EINVAL);
     uint32_t life = v.desk->life(v.svc);
     v.desk->close(v.svc);
     ck_assert_int_eq(open_at(b, 1, A, 11, &v), 0);
@@ -532,11 +357,9 @@ END_TEST
 START_TEST(tables_that_are_written_anew_know_it)
 {
     static const struct siphash_key key = {{1, 2}};
-    struct bench *b = bench_open((cw_dims){1, 1, 3});
-    struct visitor v;
     draw_jobs();
-    b->records = (struct nmu_source){NULL, record_of};
-    b->config.guests = LIMIT;
+    struct bench *b = open_town((cw_dims){1, 1, 3});
+    struct visitor v, w;
     b->seal = &key;
     bench_start_all(b);
     bench_settle(b);
@@ -545,6 +368,15 @@ START_TEST(tables_that_are_written_anew_know_it)
     ck_assert_int_eq(say(b, v.svc, &service, 1), 0);
     b->node[0]->nmu.tables.access.entry[v.svc->index].process = 12;
     ck_assert_int_eq(say(b, v.svc, &service, 1), -EACCES);
+    ck_assert_int_eq(open_at(b, 0, B, 10, &w), -EAGAIN); /* until they are */
+    bench_run(b, CW_MS(200));
+    ck_assert_int_eq(open_at(b, 0, B, 10, &w), 0);
+    b->node[0]->nmu.tables.access.entry[v.svc->index].process = 12;
+    w.desk->close(w.svc); /* which finds it */
+    ck_assert_int_eq(open_at(b, 0, B, 10, &w), -EAGAIN);
+    bench_run(b, CW_MS(200));
+    b->node[0]->nmu.tables.access.entry[v.svc->index].process = 12;
+    ck_assert_int_eq(open_at(b, 0, B, 10, &w), -EAGAIN); /* found while it comes */
     bench_run(b, CW_MS(200));
     ck_assert_int_eq(say(b, v.svc, &service, 1), 0);
     ck_assert_uint_eq(b->node[0]->nmu.tables.access.entry[v.svc->index].generation, 3);
@@ -553,15 +385,6 @@ START_TEST(tables_that_are_written_anew_know_it)
 END_TEST
 
 /* ---- Waiting ----------------------------------------------------------------------------------------------------- */
-
-static unsigned fill(struct bench *b, cw_svc *svc, const cw_to *to, size_t length)
-{
-    unsigned sent = 0;
-    while (say(b, svc, to, length) == 0) {
-        sent++;
-    }
-    return sent;
-}
 
 START_TEST(it_waits_among_others)
 {
@@ -620,7 +443,7 @@ START_TEST(all_who_were_refused_are_told)
     /* To ourselves. */
     cw_to self = to_process(b, 1, A, 11);
     unsigned before = v[1].writable, local = fill(b, v[1].svc, &self, 1);
-    ck_assert_uint_eq(local, NODE_LOCAL_MAX);
+    ck_assert_uint_eq(local, GUEST_PACKETS);
     v[1].desk->close(v[1].svc); /* what it has sent comes all the same */
     pump(b);
     ck_assert_uint_eq(v[0].packets, local);

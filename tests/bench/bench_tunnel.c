@@ -6,7 +6,7 @@
  * queue that stands where a link is full.
  *
  *   bench_tunnel [--smoke] [PART...]   parts: steady, fixed, large, queue, longer; without any: all but
- *                                      large, which takes 12 GB and a quarter of an hour
+ *                                      large, which takes 8 GB and half an hour
  */
 #include "base/bytes.h"
 #include "keyspace/torus.h"

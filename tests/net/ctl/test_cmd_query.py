@@ -53,7 +53,7 @@ class Query(ctl_kit.Case):
 
     def test_mistakes(self):
         self.refused("query sum node.delivred", "no server that answered has a source node.delivred",
-                     "did you mean node.delivered?", code=2)
+                     "did you mean node.delivered,", code=2)
         self.refused("query summ node.sent", "summ is none of", "did you mean sum?", code=2)
         self.refused("query top node.sent", "top how many of what?", code=2)
         self.refused("query quantile 2 node.sent", "from 0 to 1", code=2)

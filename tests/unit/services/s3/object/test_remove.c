@@ -74,7 +74,7 @@ START_TEST(one_that_is_put_in_the_same_instant)
         const struct s3_put_order order = bench_order("k", 6);
         struct s3_put *put = bench_begin(&order);
         for (size_t fed = 0; fed < 6; (void)standin_turn(&bench.store)) {
-            fed += s3_put_feed(put, "abcdef" + fed, 6 - fed);
+            fed += s3_put_feed(put, &"abcdef"[fed], 6 - fed);
         }
         while (bench.store.waits > 0) {
             (void)standin_turn(&bench.store);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/s3/protocol/chunked.h"
 
+#include "services/s3/protocol/percent.h"
+
 #include <string.h>
 
 enum { LINE, DATA, DATA_CR, DATA_LF, DONE };
@@ -11,24 +13,13 @@ void s3_chunked_begin(struct s3_chunked *c, struct s3_claim *claim, uint64_t sai
     *c = (struct s3_chunked){.claim = claim, .said = said, .state = LINE};
 }
 
-static int digit(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    if (c >= 'a' && c <= 'f') {
-        return c - 'a' + 10;
-    }
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* The line of a chunk, without its "\r\n". */
 static bool begin_chunk(struct s3_chunked *c)
 {
     static const char between[] = ";chunk-signature=";
     size_t n = 0, rest = sizeof between - 1;
-    for (c->left = 0; n < c->line_length && digit(c->line[n]) >= 0; n++) {
-        c->left = c->left << 4 | (unsigned)digit(c->line[n]);
+    for (c->left = 0; n < c->line_length && s3_hex_digit(c->line[n]) >= 0; n++) {
+        c->left = c->left << 4 | (unsigned)s3_hex_digit(c->line[n]);
     }
     if (n == 0 || n > LENGTH_DIGITS_MOST || c->line_length != n + rest + 2 * HASH_SHA256_BYTES ||
         memcmp(c->line + n, between, rest) != 0 || !s3_sign_hex(c->line + n + rest, HASH_SHA256_BYTES, c->signature)) {

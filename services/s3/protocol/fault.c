@@ -27,7 +27,7 @@ static const struct {
     [S3_INVALID_BUCKET_NAME] = {"InvalidBucketName", 400, "The name of the bucket is not valid"},
     [S3_KEY_TOO_LONG] = {"KeyTooLongError", 400, "The key is too long"},
     [S3_METHOD_NOT_ALLOWED] = {"MethodNotAllowed", 405, "The method is not allowed for this resource"},
-    [S3_NOT_IMPLEMENTED] = {"NotImplemented", 501, "This is not implemented"},
+    [S3_NOT_IMPLEMENTED] = {"NotImplemented", 501, "S3 has what is asked for, and this server does not offer it"},
     [S3_MALFORMED_XML] = {"MalformedXML", 400, "The XML is not well-formed, too large, or not what belongs here"},
     [S3_INVALID_RANGE] = {"InvalidRange", 416, "The object has none of the bytes of this range"},
     [S3_PRECONDITION_FAILED] = {"PreconditionFailed", 412, "A condition of the request does not hold"},

@@ -9,7 +9,7 @@ bool s3_percent_plain(uint8_t byte)
            byte == '-' || byte == '.' || byte == '_' || byte == '~';
 }
 
-static int digit(char c)
+int s3_hex_digit(char c)
 {
     if (c >= '0' && c <= '9') {
         return c - '0';
@@ -26,8 +26,8 @@ int64_t s3_percent_decode(const char *text, size_t length, char *out)
     for (size_t i = 0; i < length; i++) {
         char c = text[i];
         if (c == '%') {
-            int high = length - i > 2 ? digit(text[i + 1]) : -1;
-            int low = high >= 0 ? digit(text[i + 2]) : -1;
+            int high = length - i > 2 ? s3_hex_digit(text[i + 1]) : -1;
+            int low = high >= 0 ? s3_hex_digit(text[i + 2]) : -1;
             if (low < 0) {
                 return -EINVAL;
             }

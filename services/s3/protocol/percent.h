@@ -9,6 +9,8 @@
 #include "cubeway/types.h"
 #include "services/s3/protocol/buffer.h"
 
+/* The value of a hex digit in either case; -1: it is none. */
+int s3_hex_digit(char c);
 /* Does the byte stand for itself? */
 bool s3_percent_plain(uint8_t byte);
 /*

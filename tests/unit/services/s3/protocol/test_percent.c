@@ -34,6 +34,20 @@ START_TEST(decodes_what_it_encodes)
 }
 END_TEST
 
+START_TEST(a_hex_digit_is_one_of_22)
+{
+    static const char digits[] = "0123456789abcdefABCDEF";
+    unsigned found = 0;
+    for (int c = 0; c < 256; c++) {
+        found += s3_hex_digit((char)c) >= 0;
+    }
+    ck_assert_uint_eq(found, 22);
+    for (int i = 0; i < 22; i++) {
+        ck_assert_int_eq(s3_hex_digit(digits[i]), i < 16 ? i : i - 6);
+    }
+}
+END_TEST
+
 START_TEST(refuses_halves_and_nuls)
 {
     static const char *const bad[] = {"%", "%4", "a%4", "%g0", "%0g", "%00", "abc%"};
@@ -65,6 +79,6 @@ START_TEST(compares_as_the_encoded_forms)
 END_TEST
 
 static const struct suite_test tests[] = {SUITE_TEST(encodes_as_s3_does), SUITE_TEST(decodes_what_it_encodes),
-                                          SUITE_TEST(refuses_halves_and_nuls),
+                                          SUITE_TEST(a_hex_digit_is_one_of_22), SUITE_TEST(refuses_halves_and_nuls),
                                           SUITE_TEST(compares_as_the_encoded_forms)};
 SUITE_MAIN("percent", tests)

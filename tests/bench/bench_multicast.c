@@ -8,8 +8,8 @@
  * 27 servers that die one after the other in the first half. With --folder what the slowest member has gets there over
  * time: deaths-N.csv and a script for gnuplot. --smoke: 1 MB, one death, and no 8x8x8.
  */
+#include "curve.h"
 #include "mc_world.h"
-#include "simulator/cwsim/plot.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,25 +129,10 @@ static unsigned ways_to(const struct torus *t, const bool *dead, cw_server to)
 
 static FILE *begin_curve(unsigned count)
 {
-    char path[400], name[40];
-    if (folder == NULL) {
-        return NULL;
-    }
+    char name[40];
     snprintf(name, sizeof name, "deaths-%u", count);
-    snprintf(path, sizeof path, "%s/%s.csv", folder, name);
-    const struct plot_series series = {.title = "the slowest member that lives", .x = "ms", .y = "gbps", .line = true};
-    const struct plot p = {.title = "A message to 26 servers of 3x3x3, some of which die",
-                           .x_label = "ms",
-                           .y_label = "Gb/s",
-                           .series = &series,
-                           .count = 1};
-    FILE *f = fopen(path, "w");
-    if (f == NULL || plot_write(&p, folder, name) < 0) {
-        fprintf(stderr, "%s cannot be written\n", path);
-        exit(1);
-    }
-    fputs("ms,gbps,dead\n", f);
-    return f;
+    return curve_begin(folder, name, "A message to 26 servers of 3x3x3, some of which die",
+                       "the slowest member that lives");
 }
 
 /* What the slowest member that lives has. */

@@ -10,10 +10,10 @@
  * written to reduce_deaths_N.csv there, with a script for gnuplot.
  */
 #include "ag_caller.h"
+#include "curve.h"
 #include "services/aggregate/aggregate.h"
 #include "services/aggregate/dense/internal.h"
 #include "services/aggregate/internal.h"
-#include "simulator/cwsim/plot.h"
 #include "simulator/world.h"
 
 #include <inttypes.h>
@@ -99,25 +99,10 @@ static void open_world(struct caller_run *r, unsigned flags, unsigned absent, co
 
 static FILE *begin_curve(unsigned count)
 {
-    char path[400], name[40];
-    if (folder == NULL) {
-        return NULL;
-    }
+    char name[40];
     snprintf(name, sizeof name, "reduce_deaths_%u", count);
-    snprintf(path, sizeof path, "%s/%s.csv", folder, name);
-    const struct plot_series series = {.title = "settled at the root", .x = "ms", .y = "gbps", .line = true};
-    const struct plot p = {.title = "A sum to one server of 3x3x3, while servers on the way die",
-                           .x_label = "ms",
-                           .y_label = "Gb/s",
-                           .series = &series,
-                           .count = 1};
-    FILE *f = fopen(path, "w");
-    if (f == NULL || plot_write(&p, folder, name) < 0) {
-        fprintf(stderr, "%s cannot be written\n", path);
-        exit(1);
-    }
-    fputs("ms,gbps,dead\n", f);
-    return f;
+    return curve_begin(folder, name, "A sum to one server of 3x3x3, while servers on the way die",
+                       "settled at the root");
 }
 
 static double rate(uint64_t of, cw_span in)

@@ -75,6 +75,15 @@ static void tell_config(struct telling *t)
     t->reply.length = store_config_encode(&t->shard->config, t->bytes);
 }
 
+/* The register's name, in memory of the caller's: who takes the register may drop it. */
+static struct store_name keep_name(const struct store_register *r, uint8_t text[static CW_STORE_NAME_MAX])
+{
+    struct store_name name = store_register_name(r);
+    memcpy(text, name.bytes, name.length);
+    name.bytes = text;
+    return name;
+}
+
 static void take_accept(struct telling *t)
 {
     struct store_acceptor *a = &t->shard->acceptor;
@@ -92,9 +101,7 @@ static void take_accept(struct telling *t)
         return;
     }
     uint8_t text[CW_STORE_NAME_MAX];
-    struct store_name name = store_register_name(r);
-    memcpy(text, name.bytes, name.length);
-    name.bytes = text;
+    const struct store_name name = keep_name(r, text);
     t->reply.n = r->tag.n;
     store_members_unseal(t->shard, store_ballot_compare(t->item->ballot, a->promised) >= 0
                                        ? t->item->ballot
@@ -123,9 +130,7 @@ static void take_given(struct telling *t)
         return;
     }
     uint8_t text[CW_STORE_NAME_MAX];
-    struct store_name name = store_register_name(r);
-    memcpy(text, name.bytes, name.length);
-    name.bytes = text;
+    const struct store_name name = keep_name(r, text);
     if (store_acceptor_adopt(a, r) == 1) {
         t->reply.why = STORE_REPLY_YES;
         store_durable_register(t->store, t->shard, &name, t->from->parcel, STORE_PARCEL_ITEM);
